@@ -13,7 +13,7 @@ UNLABELLED: Final = -1
 FAILED: Final = -1
 """Verdict: a failure of any kind. Wrong for its gold class, never a class."""
 ABSTAINED: Final = -2
-"""Verdict: the judge says not applicable. Wrong where there is a gold label, right and uncounted where there is none."""
+"""Verdict: the judge says not applicable. Wrong where there is a gold label, uncounted where there is none."""
 ABSENT: Final = -3
 """Verdict: this repeat was never asked for this item (an unfinished run)."""
 

@@ -7,36 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
-VerdictWord = Literal["better", "worse", "same", "cannot tell", "moved", "not measured"]
-FlipKind = Literal["fixed", "broken", "moved", "undecided", "up", "down"]
+from eva.metrics.results_base import Ceiling, Estimate, FlipKind, Spread, VerdictWord
+from eva.metrics.results_compared import (
+    Comparison,
+    Difference,
+    FlagDifference,
+    Flip,
+    FlipCounts,
+    NoiseFloor,
+    SliceDifference,
+)
+from eva.metrics.verdict import VERDICT_MEANINGS
 
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with what it rests on."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    """Ends of the 95% interval (level in `level`)."""
-    n_items: int = 0
-    n_clusters: int = 0
-    repeats: int = 0
-    method: str = ""
-    level: float = 0.95
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean and run-to-run sample std (ddof = 1) of one number over repeats. Says how noisy the judge is, no more."""
-
-    mean: float | None
-    std: float | None
-    """None with one repeat."""
-    values: tuple[float | None, ...] = ()
+__all__ = [
+    "VERDICT_MEANINGS",
+    "Baseline",
+    "Ceiling",
+    "ClassScores",
+    "Comparison",
+    "Difference",
+    "Estimate",
+    "FlagDifference",
+    "FlagScores",
+    "Flip",
+    "FlipCounts",
+    "FlipKind",
+    "Noise",
+    "NoiseFloor",
+    "RepeatScores",
+    "Slice",
+    "SliceDifference",
+    "Spread",
+    "Summary",
+    "VerdictWord",
+]
 
 
 @dataclass(frozen=True)
@@ -169,131 +174,4 @@ class Summary:
     slices: tuple[Slice, ...] = ()
     broken_rules: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Difference:
-    """after − before of one statistic, paired by item."""
-
-    statistic: str
-    before: float | None
-    after: float | None
-    difference: Estimate
-    p_value: float | None
-    """Sign-flip permutation by cluster."""
-    smallest_visible: float | None
-    """The smallest change that this dataset can show (80% power, 5% two-sided)."""
-    items_needed: int | None
-    """Items like these that would show the observed difference."""
-    verdict: VerdictWord
-    margin: float | None = None
-    within_one_std: bool | None = None
-    """|difference| of run means ≤ the larger run-to-run std: the criterion of old, printed for comparison only."""
-    p_adjusted: float | None = None
-    higher_is_better: bool | None = True
-
-
-@dataclass(frozen=True)
-class Flip:
-    """An item whose modal verdict differs between the arms."""
-
-    item_id: str
-    kind: FlipKind
-    gold: str | None
-    before: str | None
-    """Modal label; None where there is none (tie, no verdict)."""
-    after: str | None
-    before_votes: Mapping[str, int]
-    """Label or failure kind -> repeats."""
-    after_votes: Mapping[str, int]
-    severity: float
-    """Sort key: how far the vote shares moved away from gold; worst first."""
-
-
-@dataclass(frozen=True)
-class FlipCounts:
-    fixed: int
-    broken: int
-    moved: int
-    undecided: int
-    up: int
-    down: int
-    unchanged: int
-    mcnemar_p: float | None
-    """Exact, on modal labels."""
-    by_repeat: tuple[Mapping[str, float], ...] = ()
-
-
-@dataclass(frozen=True)
-class NoiseFloor:
-    """What moves when nothing changed: expected between two single repeats of one arm, set against before–after."""
-
-    before: Estimate
-    """Expected share of items that differ between two repeats of the before arm."""
-    after: Estimate
-    between: Estimate
-    """Expected share that differ between one repeat of each arm."""
-    excess: Estimate
-    """between − mean of the two floors, by paired cluster bootstrap."""
-    up: float
-    down: float
-    """Moves before -> after, expected number of items, one repeat each."""
-    floor_up: float
-    floor_down: float
-
-
-@dataclass(frozen=True)
-class FlagDifference:
-    flag: str
-    before_items: float
-    after_items: float
-    before_clusters: float
-    after_clusters: float
-    difference: Estimate
-    """Of the rate over items."""
-    before_precision: float | None = None
-    after_precision: float | None = None
-    before_recall: float | None = None
-    after_recall: float | None = None
-
-
-@dataclass(frozen=True)
-class SliceDifference:
-    by: str
-    value: str
-    n_items: int
-    n_clusters: int
-    difference: Difference
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """What people reach among themselves, where items carry two labels."""
-
-    items: int
-    human_human: Estimate
-    judge_human: Estimate
-    kappa_human_human: float | None
-    alt_test: Mapping[str, float] | None = None
-    """winning_rate, advantage_probability, annotators, epsilon; None below 30 items or with one annotator."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All that two arms say about one change."""
-
-    n_items: int
-    """Common items."""
-    n_clusters: int
-    only_before: int
-    only_after: int
-    differences: tuple[Difference, ...]
-    """Headline first: accuracy, macro_f1, then the rest; without gold: mean_score first."""
-    flips: tuple[Flip, ...]
-    counts: FlipCounts
-    floor: NoiseFloor
-    flags: tuple[FlagDifference, ...] = ()
-    slices: tuple[SliceDifference, ...] = ()
     ceiling: Ceiling | None = None
-    warnings: tuple[str, ...] = ()
-    """Ways in which the arms are unlike, in words; shown at the top."""
