@@ -1,0 +1,148 @@
+"""Composed config → typed, checked settings. Everything wrong is said here, before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from eva.edges.compose import CONF, choices, read_yaml
+from eva.edges.datasets import DatasetSpec
+from eva.edges.tracking import TrackingSpec
+from eva.edges.typed import typed
+from eva.errors import ConfigError
+from eva.judges import unit_of
+from eva.types import JudgeSpec, ModelSpec, Scale
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The top-level settings of conf/config.yaml."""
+
+    task: Literal["validate", "rescore"] = "validate"
+    seeds: int = 1
+    limit: int | None = None
+    baseline: str = "auto"
+    margin: float = 0.03
+    max_usd: float | None = None
+    max_failures: float = 1.0
+    on_unreadable: Literal["keep", "ask_again"] = "keep"
+    ask_again: int = 1
+    dry_run: bool = False
+    name: str | None = None
+    home: str = "mlruns"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One run's settings; nothing below sees a DictConfig."""
+
+    judge: JudgeSpec
+    prompt: Mapping[str, Any]
+    """release, order, sections, user: unresolved text."""
+    language: Mapping[str, Any]
+    """code, name, guidance; code `auto`: each record's own."""
+    model: ModelSpec
+    dataset: DatasetSpec
+    tracking: TrackingSpec
+    gate: Mapping[str, Any]
+    options: RunOptions
+    config: Mapping[str, Any]
+    """The whole composed config, as it goes into the run folder."""
+
+
+def settings_from(config: Mapping[str, Any]) -> Settings:
+    """Build and check settings. Raises ConfigError that names the group, the key and the value."""
+    known = {field for field in RunOptions.__dataclass_fields__}
+    groups = ("judge", "prompt", "language", "model", "dataset", "tracking", "gate")
+    unknown = sorted(set(config) - known - set(groups))
+    if unknown:
+        raise ConfigError(f"unknown settings: {', '.join(unknown)}. There are: {', '.join([*groups, *sorted(known)])}.")
+    options = _options({key: config[key] for key in known if key in config})
+    judge = judge_from(config["judge"])
+    model = typed(ModelSpec, config["model"], where="model")
+    dataset = typed(DatasetSpec, config["dataset"], where="dataset")
+    if options.limit is not None:
+        dataset = replace(dataset, limit=options.limit)
+    return Settings(
+        judge=judge,
+        prompt=config["prompt"],
+        language=_language(config["language"]),
+        model=model,
+        dataset=dataset,
+        tracking=typed(TrackingSpec, config["tracking"], where="tracking"),
+        gate=config.get("gate") or {},
+        options=options,
+        config=config,
+    )
+
+
+def judge_from(values: Mapping[str, Any]) -> JudgeSpec:
+    """A file of conf/judge as a JudgeSpec; its unit must exist and its labels must be distinct."""
+    where = f"judge {values.get('name', '?')!r}"
+    raw = dict(values)
+    scale = dict(raw.pop("scale", None) or {})
+    lists = {key: tuple(raw[key] or ()) for key in ("dimensions", "flags", "variables") if key in raw}
+    judge = typed(JudgeSpec, {**raw, **lists, "scale": _scale(scale, where=where)}, where=where)
+    unit_of(judge)
+    return judge
+
+
+def load_judge(name: str) -> JudgeSpec:
+    """The judge of conf/judge/<name>.yaml."""
+    from eva.errors import UnknownChoice
+
+    if name not in choices("judge"):
+        raise UnknownChoice("judge", name, choices("judge"), hint="They are files in conf/judge/.")
+    return judge_from(read_yaml(CONF / "judge" / f"{name}.yaml"))
+
+
+def _scale(values: Mapping[str, Any], *, where: str) -> Scale:
+    unknown = sorted(set(values) - {"labels", "ordinal", "not_applicable", "aliases"})
+    if unknown:
+        raise ConfigError(f"{where}, scale: unknown keys {', '.join(unknown)}; there are labels, ordinal, not_applicable, aliases.")
+    labels = tuple(_label(label) for label in values.get("labels") or ())
+    if len(labels) < 2 or len(set(labels)) != len(labels):
+        raise ConfigError(f"{where}, scale.labels: two or more distinct labels are wanted, worst first; got {list(labels)}.")
+    aliases = {str(_label(key)): _label(value) for key, value in (values.get("aliases") or {}).items()}
+    strange = sorted(set(aliases.values()) - set(labels))
+    if strange:
+        raise ConfigError(f"{where}, scale.aliases: {', '.join(strange)} is not a label; there are {', '.join(labels)}.")
+    return Scale(
+        labels=labels,
+        ordinal=bool(values.get("ordinal", False)),
+        allows_not_applicable=bool(values.get("not_applicable", False)),
+        aliases=aliases,
+    )
+
+
+def _label(value: Any) -> str:
+    """YAML reads `true` and `1` as what they are; labels are their names."""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _options(values: Mapping[str, Any]) -> RunOptions:
+    options = typed(RunOptions, values, where="config")
+    rules = (
+        (options.seeds >= 1, "seeds", options.seeds, "a whole number from 1"),
+        (options.limit is None or options.limit >= 1, "limit", options.limit, "a whole number from 1, or null"),
+        (0 < options.margin < 1, "margin", options.margin, "a share between 0 and 1"),
+        (options.max_usd is None or options.max_usd > 0, "max_usd", options.max_usd, "an amount above 0, or null"),
+        (0 <= options.max_failures <= 1, "max_failures", options.max_failures, "a share from 0 to 1"),
+        (options.ask_again >= 1, "ask_again", options.ask_again, "a whole number from 1"),
+    )
+    wrong = [f"`{name}`: {value!r} is not {wanted}" for right, name, value, wanted in rules if not right]
+    if wrong:
+        raise ConfigError(f"config: {'; '.join(wrong)}.")
+    return options
+
+
+def _language(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    lacking = [key for key in ("code", "name") if not isinstance(values.get(key), str)]
+    if lacking:
+        raise ConfigError(f"language: {', '.join(lacking)} must be text (in YAML, `no` must be quoted).")
+    guided = values.get("guidance") or {}
+    unknown = sorted(set(guided) - set(choices("judge")))
+    if unknown:
+        raise ConfigError(f"language {values['code']}: guidance for judges that do not exist: {', '.join(unknown)}.")
+    return values

@@ -1,0 +1,167 @@
+"""Unit `conversation`: one label for the whole record, from dimensions where the judge has some.
+
+With dimensions the reply is {label_field, dimensions: {name: {evidence, flagged, rating}}} and the label is what the judge's rule
+gives from the dimensions (`options.overall: min`; `options.worst_if_flagged: n` makes it the worst label from n flags on). What
+the model stated itself is kept beside it. Without dimensions the reply is {label_field, reason_field}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eva.judges.contract import Schema, failed, heard_nothing, label_schema, object_schema, text_schema
+from eva.replies import fields
+from eva.replies.labels import read_label
+from eva.replies.verdict_value import Shape, pick_verdict
+from eva.types import Failure, Item, JudgeSpec, Record, Reply, Verdict
+
+
+def items(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
+    return (
+        Item(
+            item_id=record.record_id,
+            record_id=record.record_id,
+            cluster=record.cluster,
+            language=record.language,
+            domain=record.domain,
+            split=record.split,
+            annotations=record.labels.get("record", ()),
+        ),
+    )
+
+
+def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema:
+    """The reply contract. With bounded strings (small models) the label comes first, else after the evidence."""
+    label = {judge.label_field: label_schema(judge.scale)}
+    if not judge.dimensions:
+        reason = {judge.reason_field: text_schema(max_chars)}
+        return object_schema({**label, **reason} if max_chars else {**reason, **label})
+    evidence = {"evidence": text_schema(max_chars), "flagged": {"type": "boolean"}}
+    rating = {"rating": label_schema(judge.scale)}
+    one = object_schema({**rating, **evidence} if max_chars else {**evidence, **rating})
+    dimensions = {"dimensions": object_schema({name: one for name in judge.dimensions})}
+    return object_schema({**label, **dimensions} if max_chars else {**dimensions, **label})
+
+
+def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
+    """One verdict. Never raises."""
+    picked = pick_verdict(reply, _shape(judge))
+    if picked.failure is not None:
+        return failed(items(judge, record), repeat=reply.repeat, failure=picked.failure, repaired=picked.repaired)
+    read_one = _read_dimensions if judge.dimensions and fields.has(picked.value, "dimensions") else _read_label
+    verdict = read_one(judge, record, value=picked.value, repeat=reply.repeat, repaired=picked.repaired)
+    if heard_nothing(judge, verdict.reason):
+        return failed(items(judge, record), repeat=reply.repeat, failure=Failure.NO_AUDIO, repaired=picked.repaired)
+    return (verdict,)
+
+
+def _shape(judge: JudgeSpec) -> Shape:
+    def accepts(value: Any) -> bool:
+        return fields.has(value, judge.label_field) or (bool(judge.dimensions) and fields.has(value, "dimensions"))
+
+    def complete(value: Any) -> bool:
+        dimensions = fields.get(value, "dimensions")
+        return fields.has(value, judge.label_field) and all(fields.has(dimensions, name) for name in judge.dimensions)
+
+    return Shape(accepts=accepts, complete=complete)
+
+
+def _read_label(judge: JudgeSpec, record: Record, *, value: Any, repeat: int, repaired: bool) -> Verdict:
+    stated = fields.get(value, judge.label_field)
+    label = Failure.AMBIGUOUS if stated is fields.CONFLICT else read_label(stated, judge.scale)
+    reason = fields.text(fields.get(value, judge.reason_field)) or fields.text(fields.get(value, "explanation"))
+    return Verdict(
+        item_id=record.record_id,
+        record_id=record.record_id,
+        repeat=repeat,
+        label=None if isinstance(label, Failure) else label,
+        failure=label if isinstance(label, Failure) else None,
+        reason=reason,
+        model_label=None if isinstance(label, Failure) else label,
+        broken_rules=("dimensions_missing",) if judge.dimensions else (),
+        repaired=repaired,
+    )
+
+
+def _read_dimensions(judge: JudgeSpec, record: Record, *, value: Any, repeat: int, repaired: bool) -> Verdict:
+    given = fields.get(value, "dimensions")
+    stated_value = fields.get(value, judge.label_field)
+    stated = _stated(stated_value, judge)
+    labels, broken, failure = _dimension_labels(judge, given)
+    flags = tuple(name for name in judge.dimensions if fields.boolean(fields.get(fields.get(given, name), "flagged")))
+    broken += _flag_rules(judge, labels, flags)
+    label: str | None = None
+    if failure is None:
+        # A model that leaves dimensions out still states the overall, which must not be better than those it gave.
+        known = [*labels.values(), *([stated] if stated is not None and len(labels) < len(judge.dimensions) else [])]
+        label = _overall(judge, known, n_flags=len(flags))
+        failure = Failure.NO_VERDICT if label is None else None
+    if label is not None and stated != label:
+        broken.append("overall_unreadable" if stated is None else "overall_is_not_the_rule")
+    return Verdict(
+        item_id=record.record_id,
+        record_id=record.record_id,
+        repeat=repeat,
+        label=label,
+        failure=failure,
+        flags=flags,
+        reason=_reason(judge, given, labels, flags),
+        model_label=stated,
+        broken_rules=tuple(broken),
+        dimensions=labels,
+        repaired=repaired,
+    )
+
+
+def _stated(value: Any, judge: JudgeSpec) -> str | None:
+    if value is fields.MISSING or value is fields.CONFLICT:
+        return None
+    label = read_label(value, judge.scale)
+    return None if isinstance(label, Failure) else label
+
+
+def _dimension_labels(judge: JudgeSpec, given: Any) -> tuple[dict[str, str], list[str], Failure | None]:
+    labels: dict[str, str] = {}
+    broken: list[str] = []
+    failure: Failure | None = None
+    for name in judge.dimensions:
+        dimension = fields.get(given, name)
+        value = fields.get(dimension, "rating") if isinstance(dimension, dict) else dimension
+        if value is fields.MISSING:
+            broken.append(f"dimension_missing:{name}")
+        elif value is fields.CONFLICT:
+            failure = failure or Failure.AMBIGUOUS
+        elif isinstance(label := read_label(value, judge.scale), Failure):
+            failure = failure or label
+        else:
+            labels[name] = label
+    return labels, broken, failure
+
+
+def _flag_rules(judge: JudgeSpec, labels: Mapping[str, str], flags: tuple[str, ...]) -> list[str]:
+    best = judge.scale.labels[-1]
+    return [
+        f"flag_against_rating:{name}"
+        for name, label in labels.items()
+        if (name in flags) != (label != best)
+    ]
+
+
+def _overall(judge: JudgeSpec, labels: list[str], *, n_flags: int) -> str | None:
+    if not labels:
+        return None
+    scale = judge.scale.labels
+    worst_if = judge.options.get("worst_if_flagged")
+    if worst_if is not None and n_flags >= int(worst_if):
+        return scale[0]
+    return min(labels, key=scale.index)
+
+
+def _reason(judge: JudgeSpec, given: Any, labels: Mapping[str, str], flags: tuple[str, ...]) -> str:
+    """Evidence of the dimensions that decide: the flagged ones, else those rated lowest."""
+    lowest = min(labels.values(), key=judge.scale.labels.index, default=None)
+    best = judge.scale.labels[-1]
+    deciding = [name for name in judge.dimensions if name in flags or (lowest != best and labels.get(name) == lowest)]
+    lines = [(name, fields.text(fields.get(fields.get(given, name), "evidence"))) for name in deciding]
+    return "\n".join(f"{name}: {evidence}" for name, evidence in lines if evidence)

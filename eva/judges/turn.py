@@ -1,0 +1,158 @@
+"""Unit `turn`: one label a turn of the rated speaker. The reply is a list of {turn_id, reason, flags, label}.
+
+A turn is matched by its id only. A turn that the reply leaves out is a failure of that turn; a turn that it rates twice,
+differently, too; a turn that it invents is reported and ignored. `options.no_flags_at: L`: a turn with label L has no flags.
+`options.entities_field`: a turn whose value there is false has nothing to rate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eva.judges.contract import Schema, failed, heard_nothing, known_flags, label_schema, object_schema, text_schema
+from eva.replies import fields
+from eva.replies.labels import read_label
+from eva.replies.verdict_value import Shape, pick_verdict, unwrap
+from eva.types import NOT_APPLICABLE, Failure, Item, JudgeSpec, Record, Reply, Verdict
+
+
+def items(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
+    """The turns in which the rated speaker says something, and those that a person labelled."""
+    spoken = {event.turn_id for event in record.events if event.type == judge.speaker}
+    labelled = {int(key.removeprefix("turn:")) for key in record.labels if key.startswith("turn:") and "/" not in key}
+    return tuple(
+        Item(
+            item_id=f"{record.record_id}#{turn}",
+            record_id=record.record_id,
+            cluster=record.cluster,
+            turn_id=turn,
+            language=record.language,
+            domain=record.domain,
+            split=record.split,
+            annotations=record.labels.get(f"turn:{turn}", ()),
+        )
+        for turn in sorted(spoken | labelled)
+    )
+
+
+def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema:
+    """The reply contract. Bounded (small models): the label first, and exactly the record's turns in order."""
+    label = {judge.label_field: label_schema(judge.scale, nullable=judge.scale.allows_not_applicable and not max_chars)}
+    reason = {judge.reason_field: text_schema(max_chars)}
+    flags = {judge.flags_field: _flags_schema(judge, max_chars)} if judge.flags_field else {}
+    entities = {str(judge.options["entities_field"]): {"type": "boolean"}} if "entities_field" in judge.options else {}
+    body = {**entities, **label, **flags, **reason} if max_chars else {**entities, **reason, **flags, **label}
+    if not max_chars:
+        one = object_schema({"turn_id": {"type": "integer"}, **body})
+        return object_schema({"turns": {"type": "array", "items": one}})
+    turns = [object_schema({"turn_id": {"const": item.turn_id}, **body}) for item in items(judge, record)]
+    return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
+
+
+def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
+    """One verdict an item, in the items' order. Never raises."""
+    wanted = items(judge, record)
+    picked = pick_verdict(reply, _shape(judge))
+    if picked.failure is not None:
+        return failed(wanted, repeat=reply.repeat, failure=picked.failure, repaired=picked.repaired)
+    by_turn: dict[int, list[Any]] = {}
+    for entry in _entries(picked.value):
+        turn = fields.turn_id(fields.get(entry, "turn_id"))
+        if turn is not None:
+            by_turn.setdefault(turn, []).append(entry)
+    invented = sorted(set(by_turn) - {item.turn_id for item in wanted})
+    extra = tuple(f"unknown_turn:{turn}" for turn in invented if _is_rated(judge, by_turn[turn]))
+    return tuple(
+        _read_turn(judge, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra)
+        for item in wanted
+    )
+
+
+def _flags_schema(judge: JudgeSpec, max_chars: int | None) -> Schema:
+    flags: Schema = {"type": "array", "items": {"type": "string", "enum": list(judge.flags)}}
+    return {**flags, "maxItems": 2} if max_chars else flags
+
+
+def _entries(value: Any) -> list[Any]:
+    if isinstance(value, dict) and fields.has(value, "turn_id"):
+        return [value]
+    if isinstance(value, dict):
+        lists = [inner for inner in unwrap(value) if isinstance(inner, list)]
+        return lists[0] if lists else []
+    return value if isinstance(value, list) else []
+
+
+def _shape(judge: JudgeSpec) -> Shape:
+    def accepts(value: Any) -> bool:
+        entries = _entries(value)
+        return any(fields.has(entry, "turn_id") and fields.has(entry, judge.label_field) for entry in entries)
+
+    def complete(value: Any) -> bool:
+        entries = _entries(value)
+        return bool(entries) and all(
+            fields.has(entry, "turn_id") and fields.has(entry, judge.label_field) and fields.has(entry, judge.reason_field)
+            for entry in entries
+        )
+
+    return Shape(accepts=accepts, complete=complete)
+
+
+def _is_rated(judge: JudgeSpec, entries: list[Any]) -> bool:
+    return any(isinstance(read_label(fields.get(entry, judge.label_field), judge.scale), str) for entry in entries)
+
+
+def _read_turn(
+    judge: JudgeSpec, item: Item, entries: list[Any], *, repeat: int, repaired: bool, extra: tuple[str, ...]
+) -> Verdict:
+    if not entries:
+        return _verdict(item, Failure.SKIPPED, repeat=repeat, repaired=repaired, broken=extra)
+    labels = {_label(judge, entry) for entry in entries}
+    broken = list(extra) + (["turn_repeated"] if len(entries) > 1 else [])
+    entry = entries[-1]
+    reason = fields.text(fields.get(entry, judge.reason_field))
+    label = labels.pop() if len(labels) == 1 else Failure.REPEATED
+    if heard_nothing(judge, reason):
+        label = Failure.NO_AUDIO
+    flags, unknown = known_flags(fields.texts(fields.get(entry, judge.flags_field)), judge) if judge.flags_field else ((), ())
+    broken += unknown
+    if flags and label == str(judge.options.get("no_flags_at")):
+        broken.append(f"flags_at_{label}:{'+'.join(flags)}")
+        flags = ()
+    if label == NOT_APPLICABLE:
+        flags = ()
+    return _verdict(item, label, repeat=repeat, repaired=repaired, broken=tuple(broken), flags=flags, reason=reason)
+
+
+def _label(judge: JudgeSpec, entry: Any) -> str | Failure:
+    entities = judge.options.get("entities_field")
+    if entities and fields.boolean(fields.get(entry, str(entities))) is False:
+        return NOT_APPLICABLE
+    value = fields.get(entry, judge.label_field)
+    if value is fields.MISSING:
+        return Failure.NO_VERDICT
+    return Failure.AMBIGUOUS if value is fields.CONFLICT else read_label(value, judge.scale)
+
+
+def _verdict(
+    item: Item,
+    label: str | Failure,
+    *,
+    repeat: int,
+    repaired: bool,
+    broken: tuple[str, ...] = (),
+    flags: tuple[str, ...] = (),
+    reason: str = "",
+) -> Verdict:
+    failure = label if isinstance(label, Failure) else None
+    return Verdict(
+        item_id=item.item_id,
+        record_id=item.record_id,
+        repeat=repeat,
+        label=None if failure is not None else str(label),
+        failure=failure,
+        flags=flags if failure is None else (),
+        reason=reason,
+        model_label=None if failure is not None else str(label),
+        broken_rules=broken,
+        repaired=repaired,
+    )

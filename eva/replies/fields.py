@@ -1,0 +1,83 @@
+"""Looking things up in a reply's objects: keys by their name in any case, ids and texts by strict rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from eva.replies.json_values import RepeatedKeys
+
+MISSING: Any = object()
+"""Not there, as opposed to null."""
+CONFLICT: Any = object()
+"""There twice, with different values."""
+_DIGITS = re.compile(r"[0-9]{1,6}")
+
+
+def get(value: Any, key: str) -> Any:
+    """The value under `key`, ignoring case and blanks around it; MISSING or CONFLICT where there is no one value."""
+    if not isinstance(value, dict):
+        return MISSING
+    if isinstance(value, RepeatedKeys) and any(_same(name, key) for name in value.conflicts):
+        return CONFLICT
+    if key in value:
+        return value[key]
+    others = [found for name, found in value.items() if _same(name, key)]
+    if not others:
+        return MISSING
+    return others[0] if all(other == others[0] for other in others) else CONFLICT
+
+
+def has(value: Any, key: str) -> bool:
+    return get(value, key) is not MISSING
+
+
+def turn_id(value: Any) -> int | None:
+    """A turn id: a whole number, or its digits as text. Anything else is None: ids are never guessed from position."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and abs(value) < 1e6 and value == int(value):
+        return int(value)
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()) and value.strip().isascii():
+        return int(value.strip())
+    return None
+
+
+def text(value: Any) -> str:
+    """A reason: text as it is, nothing where there is none; control characters and lone surrogates made visible."""
+    if value is MISSING or value is CONFLICT or value is None:
+        return ""
+    raw = value if isinstance(value, str) else str(value)
+    return "".join(_visible(char) for char in raw[:20_000])
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of names: blanks, empties and repeats dropped; one name alone counts as a list of one."""
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[,;]", value)]
+    if not isinstance(value, list):
+        return ()
+    names = [name.strip() for name in value if isinstance(name, str) and name.strip()]
+    return tuple(dict.fromkeys(names))
+
+
+def boolean(value: Any) -> bool | None:
+    """true, false, or their names as text; else None."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().casefold() in ("true", "false"):
+        return value.strip().casefold() == "true"
+    return None
+
+
+def _same(name: str, key: str) -> bool:
+    return name.strip().casefold() == key.casefold()
+
+
+def _visible(char: str) -> str:
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF or (code < 32 and char not in "\n\t") or code == 127:
+        return f"\\u{code:04x}"
+    return char
