@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from eva.edges.datasets.eva_agent_speech_fidelity import read_eva_agent_speech_fidelity
 from eva.edges.datasets.eva_conciseness import read_eva_conciseness
+from eva.edges.datasets.eva_conversation_progression import read_eva_conversation_progression
 from eva.edges.datasets.eva_faithfulness import read_eva_faithfulness
 from eva.edges.datasets.labels import check_labels
 from eva.edges.datasets.limit import limit_records
@@ -24,6 +26,8 @@ READERS: dict[str, Reader] = {
     "native": Reader("1", read_native),
     "eva_faithfulness": Reader("1", read_eva_faithfulness),
     "eva_conciseness": Reader("1", read_eva_conciseness, options=("pairing",)),
+    "eva_conversation_progression": Reader("1", read_eva_conversation_progression),
+    "eva_agent_speech_fidelity": Reader("1", read_eva_agent_speech_fidelity, options=("audio_folder",)),
 }
 """`reader:` in conf/dataset -> the code that reads it."""
 

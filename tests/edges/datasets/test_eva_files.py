@@ -165,3 +165,87 @@ def test_the_real_conciseness_file(shared_data: Path) -> None:
     assert golds(dataset) == {"1": 93, "2": 49, "3": 337}
     assert len({record.cluster for record in dataset.records}) == 100
     assert sum(len(record.labels) for record in dataset.records) == 479
+
+
+def progression_row(number: int, rating: int, mode: object, **more: Any) -> dict[str, Any]:
+    return {"id": number, "trace": TRACE, "expected_rating": rating, "failure_mode": mode, "validated": True,
+            "description": "Why.", **more}  # fmt: skip
+
+
+def test_progression_modes_are_no_flags(tmp_path: Path) -> None:
+    """Two generations of names: kept beside the label, whatever their spelling; contradictions are counted."""
+    rows = [
+        progression_row(1, 2, "minor_redundancy, question_quality"),
+        progression_row(2, 3, "None"),
+        progression_row(3, 3, "vague_questions"),
+        progression_row(4, 1, None),
+    ]
+    loaded = load(tmp_path, "eva_conversation_progression", *rows)
+    golds = [record.labels["record"][0] for record in loaded.records]
+    assert [gold.flags for gold in golds] == [()] * 4
+    assert golds[0].details["failure_mode"] == ["minor_redundancy", "question_quality"]
+    assert golds[1].details["failure_mode"] == []
+    assert "1 rows rated 3 carry a failure mode (3)" in loaded.notes
+    assert "1 rows rated below 3 carry no failure mode (4)" in loaded.notes
+
+
+def test_progression_arguments_in_strings_are_decoded(tmp_path: Path) -> None:
+    """Some rows hold JSON in strings and responses without status; a trace may start with a call."""
+    trace = [
+        {"event_type": "tool_call", "tool_name": "find", "params": '{"code": "K7"}'},
+        {"event_type": "tool_response", "tool_name": "find", "response": '{"found": true}'},
+        {"event_type": "tool_call", "tool_name": "find", "params": "not JSON"},
+        {"event_type": "tool_response", "tool_name": "find", "response": "plain words"},
+    ]
+    loaded = load(tmp_path, "eva_conversation_progression", progression_row(1, 2, "x", trace=trace))
+    first, second, third, fourth = loaded.records[0].events
+    assert (first.turn_id, first.arguments) == (0, {"code": "K7"})
+    assert second.response == {"found": True}
+    assert third.arguments == {"value": "not JSON"}
+    assert fourth.response == "plain words"
+    assert any(note.startswith("2 tool responses have no status") for note in loaded.notes)
+
+
+def speech_row(sample: str, rating: int, **more: Any) -> dict[str, Any]:
+    turns = [{"turn_index": index, "role": "assistant", "text": f"Turn {index}.", "tts_critical_entities": ["K7"]}
+             for index in (0, 2, 5)]  # fmt: skip
+    return {"id": f"1.1.2_assistant_{sample}", "transcript_id": "1.1.2", "evaluation_mode": "speaker_turns",
+            "sample_type": sample, "intended_turns": turns, "expected_rating": rating, "audio_id": "1.1.2_x",
+            **more}  # fmt: skip
+
+
+def test_speech_rows_are_variants_of_their_conversation(tmp_path: Path) -> None:
+    """One cluster a conversation, opaque ids although the text is the same, the file's turn numbers, a record label."""
+    loaded = load(tmp_path, "eva_agent_speech_fidelity", speech_row("faithful", 1), speech_row("audio_missing", 0))
+    one, two = loaded.records
+    assert one.cluster == two.cluster
+    assert one.record_id != two.record_id
+    assert [event.turn_id for event in one.events] == [0, 2, 5]
+    assert {item: found[0].label for item, found in one.labels.items()} == {"record": "1"}
+    assert one.audio is None
+    assert any("no sound" in note for note in loaded.notes)
+
+
+def test_speech_sound_stays_below_its_folder(tmp_path: Path) -> None:
+    """An audio id cannot lead out; a missing file is counted."""
+    options = {"audio_folder": "wav"}
+    loaded = load(tmp_path, "eva_agent_speech_fidelity", speech_row("faithful", 1), options=options)
+    assert loaded.records[0].audio == "wav/1.1.2_x.wav"
+    assert any("name a sound that is not there" in note for note in loaded.notes)
+    with pytest.raises(DataError, match="field `audio_id`"):
+        load(tmp_path, "eva_agent_speech_fidelity", speech_row("f", 1, audio_id="../../x"), options=options)
+
+
+@pytest.mark.parametrize(
+    ("reader", "classes", "clusters"),
+    [
+        ("conversation_progression", {"2": 5, "3": 3, "1": 2}, 7),
+        ("agent_speech_fidelity", {"0": 8, "1": 2}, 4),
+    ],
+)
+def test_the_real_heads_load(shared_data: Path, reader: str, classes: dict[str, int], clusters: int) -> None:
+    """Ten rows of each of the two files that are there in part."""
+    file = shared_data / "eva" / f"{reader}.head10.jsonl"
+    dataset = load_dataset(DatasetSpec(reader=f"eva_{reader}", path=str(file)))
+    assert golds(dataset) == classes
+    assert len({record.cluster for record in dataset.records}) == clusters
