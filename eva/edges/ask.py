@@ -1,0 +1,163 @@
+"""Requests × repeats → replies: served from the store where they are, else asked, stored at once, and handed on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from eva.edges.ask_work import OnReply, Pair, Work
+from eva.edges.clients.contract import Client
+from eva.edges.limits import Limits
+from eva.edges.store import ReplyStore
+from eva.types import ModelSpec, Reply, Request
+
+T = TypeVar("T")
+
+
+def pairs_of(requests: Sequence[Request], repeats: int) -> tuple[Pair, ...]:
+    """Every request with every repeat, the repeats of a record one after the other: its prompt stays cached."""
+    return tuple((request, repeat) for request in requests for repeat in range(repeats))
+
+
+async def ask_all(
+    requests: Sequence[Request],
+    repeats: int,
+    *,
+    client: Client,
+    spec: ModelSpec,
+    store: ReplyStore | None,
+    on_reply: OnReply | None = None,
+    max_usd: float | None = None,
+    stop: asyncio.Event | None = None,
+    limits: Limits | None = None,
+) -> tuple[Reply, ...]:
+    """One reply per (record, repeat), in the order of `pairs_of`, whatever the order of arrival. See `ask_pairs`."""
+    return await ask_pairs(
+        pairs_of(requests, repeats),
+        client=client,
+        spec=spec,
+        store=store,
+        on_reply=on_reply,
+        max_usd=max_usd,
+        stop=stop,
+        limits=limits,
+    )
+
+
+async def ask_pairs(
+    pairs: Sequence[Pair],
+    *,
+    client: Client,
+    spec: ModelSpec,
+    store: ReplyStore | None,
+    on_reply: OnReply | None = None,
+    max_usd: float | None = None,
+    stop: asyncio.Event | None = None,
+    limits: Limits | None = None,
+    ask: int = 0,
+) -> tuple[Reply, ...]:
+    """A reply per pair: stored ones first (`cached`), then new ones, each on disk before `on_reply` sees it.
+
+    Failures of single records are replies with `error`. Once `stop` is set no call begins; those in flight are
+    finished and kept, and pairs without a reply are absent from the result. Pairs of equal digest and repeat are
+    asked once.
+
+    Raises ModelError and its kin (credentials, quota, budget) where the run cannot go on, after the calls in flight are
+    kept; StoreError where replies could not be kept, before the first call if that can be seen.
+    """
+    work = Work(pairs, client=client, spec=spec, store=store, on_reply=on_reply, limits=limits or Limits(spec), ask=ask)
+    missing = work.serve_stored()
+    work.check_store(missing)
+    watcher = asyncio.create_task(_watch(stop, work.limits)) if stop is not None else None
+    try:
+        if not (stop is not None and stop.is_set()):
+            await work.run(missing)
+    finally:
+        if watcher is not None:
+            watcher.cancel()
+    if work.fatal is not None:
+        raise work.fatal
+    return work.replies()
+
+
+def ask_all_sync(
+    requests: Sequence[Request],
+    repeats: int,
+    *,
+    client: Client,
+    spec: ModelSpec,
+    store: ReplyStore | None,
+    on_reply: OnReply | None = None,
+    max_usd: float | None = None,
+    stop: asyncio.Event | None = None,
+    limits: Limits | None = None,
+) -> tuple[Reply, ...]:
+    """`ask_all` on a loop of its own; the client's connections are closed before that loop ends.
+
+    In the main thread the first Ctrl-C sets `stop` (the caller sees it there), the second interrupts at once. May be
+    called where a loop already runs (a notebook): the work then goes to a thread.
+    """
+    stop = stop or asyncio.Event()
+
+    async def main() -> tuple[Reply, ...]:
+        with _interrupts(stop):
+            try:
+                return await ask_all(
+                    requests,
+                    repeats,
+                    client=client,
+                    spec=spec,
+                    store=store,
+                    on_reply=on_reply,
+                    max_usd=max_usd,
+                    stop=stop,
+                    limits=limits,
+                )
+            finally:
+                await client.close()
+
+    return run_sync(main)
+
+
+def run_sync(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run `main` on a new loop: here, or in a thread where this thread has a running loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(main())
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(lambda: asyncio.run(main())).result()
+
+
+@contextlib.contextmanager
+def _interrupts(stop: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C sets `stop` once, then has its usual meaning again."""
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        stop.set()
+        loop.remove_signal_handler(signal.SIGINT)
+
+    try:
+        if threading.current_thread() is not threading.main_thread():
+            raise NotImplementedError
+        loop.add_signal_handler(signal.SIGINT, first)
+    except (
+        NotImplementedError
+    ):  # another thread, or a system without signal handlers in loops: Ctrl-C interrupts at once
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _watch(stop: asyncio.Event, limits: Limits) -> None:
+    await stop.wait()
+    limits.halt.set()
