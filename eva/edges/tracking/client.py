@@ -1,0 +1,293 @@
+"""The only module that imports MLflow, and it does so when a store is first opened (1.5 s).
+
+Everything goes through `MlflowClient` with explicit ids, from one thread: the fluent API's active run is thread-local.
+What leaves this module is plain data of `stored.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from eva.edges.tracking.spec import TrackingSpec
+from eva.edges.tracking.stored import StoredPrompt, StoredRun, StoredTrace, run_of, trace_of
+from eva.edges.tracking.wire import WireOpinion, WireTrace
+from eva.errors import TrackingError
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+METRICS_A_BATCH, TEXTS_A_BATCH, TRACES_A_BATCH, FOUND_A_PAGE = 900, 90, 100, 100
+ATTEMPTS, FIRST_WAIT_S = 6, 0.25
+MLFLOW_VERSION, SCHEMA_REVISION = "3.17.2", "dc11669786a5"
+"""What this package is tested with: the version, and the revision of its database's schema."""
+T = TypeVar("T")
+
+
+class Store:
+    """One MLflow store, opened. Raises TrackingError, which says how to log the run later."""
+
+    def __init__(self, tracking: TrackingSpec) -> None:
+        self.tracking = tracking
+        self.client = _open(tracking)
+
+    # experiments
+
+    def experiment(self, name: str) -> tuple[str, str] | None:
+        """(id, `active` or `deleted`); None where there is none of this name."""
+        found = self._call(lambda: self.client.get_experiment_by_name(name))
+        return None if found is None else (found.experiment_id, found.lifecycle_stage)
+
+    def create_experiment(self, name: str, tags: Mapping[str, str]) -> str:
+        """The id of the experiment, made here or by another process in the meantime."""
+        from mlflow.exceptions import MlflowException
+
+        place = self.tracking.artifacts
+        location = None if place is None else (Path(place).as_uri() if "://" not in place else place)
+        try:
+            return str(self.client.create_experiment(name, artifact_location=location, tags=dict(tags)))
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise self._failed(error) from error
+        found = self.experiment(name)
+        if found is None:
+            raise TrackingError(f"MLflow says that experiment {name!r} exists, and does not find it.")
+        return found[0]
+
+    # runs
+
+    def find_runs(self, experiment_ids: Sequence[str], where: str, *, limit: int = 1000) -> list[StoredRun]:
+        """Active runs, newest first; `where` is MLflow's filter."""
+        out: list[StoredRun] = []
+        token: str | None = None
+        while len(out) < limit:
+            search = partial(self.client.search_runs, list(experiment_ids), where, order_by=["start_time DESC"])
+            page = self._call(partial(search, max_results=min(limit, 500), page_token=token))
+            out += map(run_of, page)
+            token = page.token
+            if not token:
+                break
+        return out[:limit]
+
+    def experiments(self) -> dict[str, str]:
+        """Name -> id of all active experiments."""
+        found = self._call(lambda: self.client.search_experiments(max_results=1000))
+        return {row.name: row.experiment_id for row in found}
+
+    def create_run(self, experiment_id: str, name: str, tags: Mapping[str, str], *, start_ms: int) -> str:
+        made = self._call(lambda: self.client.create_run(experiment_id, start_ms, dict(tags), name))
+        return str(made.info.run_id)
+
+    def log(
+        self,
+        run_id: str,
+        *,
+        metrics: Sequence[tuple[str, float, int]] = (),
+        params: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        at_ms: int,
+    ) -> None:
+        """Metrics as (key, value, step), params and tags, in as few batches as MLflow's limits allow."""
+        from mlflow.entities import Metric, Param, RunTag
+
+        numbers = [Metric(key, value, at_ms, step) for key, value, step in metrics]
+        texts = [Param(key, value) for key, value in (params or {}).items()]
+        marks = [RunTag(key, value) for key, value in (tags or {}).items()]
+        while numbers or texts or marks:
+            head = numbers[:METRICS_A_BATCH], texts[:TEXTS_A_BATCH], marks[:TEXTS_A_BATCH]
+            self._call(partial(self.client.log_batch, run_id, *head, synchronous=True))
+            numbers, texts, marks = numbers[len(head[0]) :], texts[len(head[1]) :], marks[len(head[2]) :]
+
+    def log_dataset(self, run_id: str, *, name: str, digest: str, source: str, profile: str) -> None:
+        """The dataset as an input of the run, in the context that the evaluation page looks for."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        dataset = Dataset(name=name, digest=digest, source_type="local", source=source, profile=profile)
+        given = DatasetInput(dataset, [InputTag("mlflow.data.context", "eval")])
+        self._call(lambda: self.client.log_inputs(run_id, [given]))
+
+    def log_files(self, run_id: str, files: Iterable[tuple[Path, str | None]]) -> None:
+        """Each file, with the folder below the artifacts that it goes into."""
+        for path, folder in files:
+            self._call(partial(self.client.log_artifact, run_id, str(path), folder))
+
+    def end_run(self, run_id: str, status: str, *, end_ms: int) -> None:
+        self._call(lambda: self.client.set_terminated(run_id, status, end_ms))
+
+    # prompts
+
+    def prompt_versions(self, name: str) -> list[StoredPrompt]:
+        """All versions of a prompt, oldest first; empty where nobody registered it."""
+        from mlflow.exceptions import MlflowException
+
+        found: list[StoredPrompt] = []
+        token: str | None = None
+        while True:
+            try:
+                page = self.client.search_prompt_versions(name, max_results=FOUND_A_PAGE, page_token=token)
+            except MlflowException as error:
+                if error.error_code == "RESOURCE_DOES_NOT_EXIST":
+                    return []
+                raise self._failed(error) from error
+            found += [StoredPrompt(name, int(row.version), dict(row.tags)) for row in page]
+            token = page.token
+            if not token:
+                return sorted(found, key=lambda row: row.version)
+
+    def create_prompt(self, name: str, text: str, *, message: str, tags: Mapping[str, str], experiment_id: str) -> int:
+        """A new version; the prompt itself too where it is the first. No fluent call, no side thread."""
+        from mlflow.exceptions import MlflowException
+
+        shown_in = {"_mlflow_experiment_ids": f",{experiment_id},"}
+        try:
+            self.client.create_prompt(name, tags=shown_in)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise self._failed(error) from error
+        made = self._call(lambda: self.client.create_prompt_version(name, text, description=message, tags=dict(tags)))
+        return int(made.version)
+
+    def delete_prompt_version(self, name: str, version: int) -> None:
+        self._call(lambda: self.client.delete_prompt_version(name, str(version)))
+
+    def aliased(self, name: str, alias: str) -> int | None:
+        """The version that `alias` points at (a search does not tell aliases)."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            return int(self.client.get_prompt_version_by_alias(name, alias).version)
+        except MlflowException as error:
+            if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+                return None
+            raise self._failed(error) from error
+
+    def set_alias(self, name: str, alias: str, version: int) -> None:
+        self._call(lambda: self.client.set_prompt_alias(name, alias, version))
+
+    # traces
+
+    def write_traces(self, traces: Sequence[WireTrace]) -> None:
+        """By the public tracing client: one request a trace, then the spans of many at once. Nothing is queued."""
+        from mlflow.entities import Span, TraceInfo
+        from mlflow.tracing.client import TracingClient
+
+        client = TracingClient(self.tracking.uri)
+        for start in range(0, len(traces), TRACES_A_BATCH):
+            batch = traces[start : start + TRACES_A_BATCH]
+            for trace in batch:
+                self._call(partial(client.start_trace, TraceInfo(**_info(trace))))
+            spans = [Span.from_dict(dict(trace.span)) for trace in batch]
+            self._call(partial(client.log_spans, batch[0].experiment_id, spans))
+
+    def traces(self, experiment_id: str, run_id: str | None = None) -> Iterator[StoredTrace]:
+        """Traces of a run (or of the whole experiment) with their assessments, newest first."""
+        where = f"metadata.`mlflow.sourceRun` = '{run_id}'" if run_id else None
+        token: str | None = None
+        while True:
+            search = partial(self.client.search_traces, locations=[experiment_id], filter_string=where)
+            page = self._call(partial(search, max_results=FOUND_A_PAGE, page_token=token, include_spans=False))
+            yield from (trace_of(found.info) for found in page)
+            token = page.token
+            if not token:
+                return
+
+    def delete_traces(self, experiment_id: str, trace_ids: Sequence[str]) -> None:
+        for start in range(0, len(trace_ids), TRACES_A_BATCH):
+            ids = list(trace_ids[start : start + TRACES_A_BATCH])
+            self._call(partial(self.client.delete_traces, experiment_id, trace_ids=ids))
+
+    # mending and telling
+
+    def _call(self, action: Callable[[], T]) -> T:
+        """`action`, again with growing waits while the store is busy or away; TrackingError when it stays so."""
+        from mlflow.exceptions import MlflowException
+
+        for attempt in range(ATTEMPTS):
+            try:
+                return action()
+            except MlflowException as error:
+                if not _passing(error) or attempt == ATTEMPTS - 1:
+                    raise self._failed(error) from error
+                time.sleep(FIRST_WAIT_S * 2**attempt)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _failed(self, error: Exception) -> TrackingError:
+        return TrackingError(f"MLflow at {self.tracking.uri}: {str(error).splitlines()[0]}")
+
+
+def load() -> None:
+    """Import MLflow with its side doors shut: no telemetry, nothing queued, few words."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("MLFLOW_ENABLE_ASYNC_LOGGING", "false")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
+    import mlflow  # noqa: F401  # for its side effect: the next import is free
+
+    for name in ("mlflow.store.db.utils", "alembic"):  # they tell each lock with a traceback, each migration by name
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _open(tracking: TrackingSpec) -> MlflowClient:
+    """A client of this store, which becomes MLflow's default too: nothing may make one in the current folder."""
+    load()
+    for name, own in ((tracking.username_env, "USERNAME"), (tracking.password_env, "PASSWORD")):
+        if name in os.environ:
+            os.environ[f"MLFLOW_TRACKING_{own}"] = os.environ[name]
+    import mlflow
+    from mlflow.exceptions import MlflowException
+
+    mlflow.set_tracking_uri(tracking.uri)
+    mlflow.set_registry_uri(tracking.uri)
+    try:
+        return mlflow.MlflowClient(tracking.uri, registry_uri=tracking.uri)
+    except MlflowException as error:
+        raise TrackingError(f"MLflow at {tracking.uri} cannot be opened: {str(error).splitlines()[0]}") from error
+
+
+def _passing(error: Exception) -> bool:
+    """A lock, a restart or a busy server: worth another try."""
+    code = getattr(error, "error_code", "")
+    words = str(error).lower()
+    return code == "TEMPORARILY_UNAVAILABLE" or any(
+        word in words for word in ("database is locked", "connection refused", "max retries exceeded", "deadlock")
+    )
+
+
+def _info(trace: WireTrace) -> dict[str, Any]:
+    from mlflow.entities import TraceLocation
+    from mlflow.entities.trace_state import TraceState
+
+    return {
+        "trace_id": trace.trace_id,
+        "trace_location": TraceLocation.from_experiment_id(trace.experiment_id),
+        "request_time": trace.request_time_ms,
+        "execution_duration": trace.duration_ms,
+        "state": TraceState(trace.state),
+        "request_preview": trace.request_preview,
+        "response_preview": trace.response_preview,
+        "trace_metadata": dict(trace.metadata),
+        "tags": {**trace.tags, "mlflow.traceName": trace.name},
+        "assessments": [_assessment(opinion, trace.trace_id) for opinion in trace.opinions],
+    }
+
+
+def _assessment(opinion: WireOpinion, trace_id: str) -> Any:
+    from mlflow.entities import AssessmentSource, Expectation, Feedback
+
+    source = AssessmentSource(source_type=opinion.source_type, source_id=opinion.source_id)
+    common: dict[str, Any] = {
+        "name": opinion.name,
+        "value": opinion.value,
+        "source": source,
+        "trace_id": trace_id,
+        "metadata": dict(opinion.metadata),
+        "create_time_ms": opinion.created_ms,
+        "last_update_time_ms": opinion.created_ms,
+    }
+    made = Expectation(**common) if opinion.kind == "expectation" else Feedback(**common, rationale=opinion.rationale)
+    made.assessment_id = opinion.assessment_id
+    return made

@@ -1,0 +1,136 @@
+"""The run's note in MLflow: Markdown with the command, headline, verdict against the baseline and deep links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eva.edges.tracking.folder import RunFolder
+from eva.edges.tracking.spec import Links
+
+PAGE_SHOWS = 1000
+"""Rows that the compare page shows and sums up (MLflow 3.17)."""
+SHARES = ("accuracy", "macro_f1")
+
+
+def note(folder: RunFolder, links: Links, *, traces: int, remarks: Sequence[str] = ()) -> str:
+    """The Markdown. `traces`: items that have a row on the evaluation page; `remarks`: what was left out, in words."""
+    run = folder.run
+    lines = [
+        f"**{folder.judge}**, prompt **{run.get('prompt')}**: {run.get('summary') or 'no summary'}",
+        "",
+        *_state(folder),
+        _sizes(folder),
+        "",
+        *_table(folder),
+        *_verdict(folder),
+        "",
+        *_links(links, folder),
+        "",
+        *_remarks(traces, remarks),
+        "```",
+        str(run.get("command") or "python run.py …"),
+        "```",
+    ]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _state(folder: RunFolder) -> list[str]:
+    if folder.status == "finished":
+        return []
+    return [f"> **{folder.status}**: the numbers are of what was asked before it stopped.", ""]
+
+
+def _sizes(folder: RunFolder) -> str:
+    run, summary = folder.run, folder.summary
+    dataset, model = run.get("dataset") or {}, run.get("model") or {}
+    failures = sum((summary.get("failures") or {}).values())
+    return (
+        f"{dataset.get('name')} ({dataset.get('records')} records, {summary.get('n_items')} items, "
+        f"{summary.get('n_labelled')} labelled) · {model.get('name')} · {run.get('language')} · "
+        f"{len(summary.get('repeats') or ())} repeats · {failures} replies without a verdict"
+    )
+
+
+def _table(folder: RunFolder) -> list[str]:
+    summary = folder.summary
+    rows = []
+    for key in SHARES:
+        spread = summary.get(key) or {}
+        interval = summary.get(f"{key}_interval") or {}
+        if spread.get("mean") is None:
+            continue
+        rows.append(
+            f"| {key} | {percent(spread['mean'])} | {percent(spread.get('std'))} | "
+            f"{percent(interval.get('low'))} – {percent(interval.get('high'))} |"
+        )
+    score = summary.get("mean_score") or {}
+    if score.get("value") is not None:
+        ends = f"{number(score.get('low'))} – {number(score.get('high'))}"
+        rows.append(f"| mean_score | {number(score['value'])} | | {ends} |")
+    head = ["| | mean | run-to-run std | 95% interval |", "|---|---|---|---|"]
+    return [*head, *rows, ""] if rows else []
+
+
+def _verdict(folder: RunFolder) -> list[str]:
+    comparison = folder.comparison
+    if comparison is None:
+        return ["No baseline: nothing to compare with."]
+    before = comparison.get("prompt_before") or comparison.get("before")
+    head = [
+        f"Against **{before}**, {comparison.get('n_items')} common items:",
+        "",
+        "| | before | after | difference | 95% interval | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    counts = comparison.get("counts") or {}
+    moved = ", ".join(f"{counts[key]} {key}" for key in ("fixed", "broken", "moved", "undecided") if key in counts)
+    warnings = [f"> {warning}" for warning in comparison.get("warnings") or ()]
+    return [*warnings, *head, *map(_difference, (comparison.get("differences") or ())[:4]), "", f"Items: {moved}."]
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    share = row["statistic"] in SHARES
+    show, points = (percent, _points) if share else (number, _signed)
+    estimate = row.get("difference") or {}
+    ends = f"{points(estimate.get('low'))} – {points(estimate.get('high'))}"
+    cells = [row["statistic"], show(row.get("before")), show(row.get("after")), points(estimate.get("value")), ends]
+    return f"| {' | '.join(cells)} | **{row.get('verdict')}** |"
+
+
+def _links(links: Links, folder: RunFolder) -> list[str]:
+    out = [f"[Items of this run]({links.traces})"]
+    if links.comparison:
+        out.append(f"[Row by row against the baseline]({links.comparison})")
+    elif folder.baseline:
+        out.append(f"the baseline `{folder.baseline}` is not in this store: `python -m eva log {folder.baseline}`")
+    if (folder.path / "report.html").is_file():
+        out.append("the report is `report.html` among the artifacts")
+    return [" · ".join(out)]
+
+
+def _remarks(traces: int, remarks: Iterable[str]) -> list[str]:
+    out = list(remarks)
+    if traces > PAGE_SHOWS:
+        out.append(
+            f"The compare page shows and sums up the first {PAGE_SHOWS:,} of {traces:,} items; "
+            "the numbers above are of all of them."
+        )
+    return [f"> {text}" for text in out] + ([""] if out else [])
+
+
+def percent(value: float | None) -> str:
+    """0.7007 -> `70.07%`; None -> `–`."""
+    return "–" if value is None else f"{100 * value:.2f}%"
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.2f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"

@@ -1,0 +1,77 @@
+"""The rows of the evaluation page: which items get one, which way they are written, what people added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eva.edges.tracking.client import Store
+from eva.edges.tracking.folder import RunFolder
+from eva.edges.tracking.items import chosen, item_traces
+from eva.edges.tracking.stored import StoredOpinion, StoredTrace
+from eva.edges.tracking.wire import Target, WireOpinion, WireTrace, wire
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What came of it."""
+
+    written: int
+    """Items with a trace now."""
+    writer: str
+    """tables, client or none."""
+    remarks: tuple[str, ...]
+
+
+def write_pages(folder: RunFolder, store: Store, target: Target, *, keep: bool, known: bool) -> Pages:
+    """Write the run's traces. `known`: an earlier logging may have written some; `keep`: of this very content.
+
+    Kept content is completed: only missing items are written. Changed content is written anew, and what people added
+    to the old traces comes along.
+    """
+    tracking = store.tracking
+    if tracking.traces == "none":
+        return Pages(0, "none", ())
+    every = item_traces(folder, folder.verdicts())
+    picked = chosen(every, tracking.traces, tracking.trace_limit)
+    wanted = wire(picked, target)
+    there = {row.trace_id: row for row in store.traces(target.experiment_id, target.run_id)} if known else {}
+    if keep:
+        missing = [trace for trace in wanted if trace.trace_id not in there]
+    else:
+        store.delete_traces(target.experiment_id, list(there))
+        missing = [_with_people(trace, there.get(trace.trace_id)) for trace in wanted]
+    writer = _write(store, missing)
+    return Pages(len(wanted), writer, _remarks(len(every), len(wanted), tracking.traces))
+
+
+def _write(store: Store, traces: Sequence[WireTrace]) -> str:
+    if not traces:
+        return "none"
+    store.write_traces(traces)
+    return "client"
+
+
+def _remarks(items: int, written: int, which: str) -> tuple[str, ...]:
+    if written == items:
+        return ()
+    return (f"{written:,} of {items:,} items have a row on the evaluation page (traces={which}).",)
+
+
+def _with_people(trace: WireTrace, old: StoredTrace | None) -> WireTrace:
+    added = [_again(row) for row in old.opinions if "eva.run_id" not in row.metadata] if old else []
+    return replace(trace, opinions=(*trace.opinions, *added)) if added else trace
+
+
+def _again(row: StoredOpinion) -> WireOpinion:
+    return WireOpinion(
+        assessment_id=row.assessment_id,
+        name=row.name,
+        kind=row.kind,
+        value=row.value,
+        source_type=row.source_type,
+        source_id=row.source_id,
+        rationale=row.rationale or None,
+        metadata=row.metadata,
+        created_ms=row.created_ms,
+    )
