@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from eva.edges.ask_work import OnReply, Pair, Work
+from eva.edges.budget import Budget
 from eva.edges.clients.contract import Client
 from eva.edges.limits import Limits
 from eva.edges.store import ReplyStore
@@ -70,9 +71,13 @@ async def ask_pairs(
     Raises ModelError and its kin (credentials, quota, budget) where the run cannot go on, after the calls in flight are
     kept; StoreError where replies could not be kept, before the first call if that can be seen.
     """
-    work = Work(pairs, client=client, spec=spec, store=store, on_reply=on_reply, limits=limits or Limits(spec), ask=ask)
+    budget = Budget(spec, max_usd)
+    limits = limits or Limits(spec)
+    work = Work(pairs, client=client, spec=spec, store=store, on_reply=on_reply, limits=limits, budget=budget, ask=ask)
     missing = work.serve_stored()
-    work.check_store(missing)
+    if missing:
+        budget.check()
+        work.check_store()
     watcher = asyncio.create_task(_watch(stop, work.limits)) if stop is not None else None
     try:
         if not (stop is not None and stop.is_set()):

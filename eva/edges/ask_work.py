@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from eva.edges.budget import Budget
 from eva.edges.clients.contract import Client
 from eva.edges.limits import Limits
 from eva.edges.pricing import cost_usd
@@ -33,6 +34,7 @@ class Work:
         store: ReplyStore | None,
         on_reply: OnReply | None,
         limits: Limits,
+        budget: Budget,
         ask: int,
     ) -> None:
         self.limits = limits
@@ -40,6 +42,7 @@ class Work:
         self._pairs = pairs
         self._client = client
         self._spec = spec
+        self._budget = budget
         # Recorded replies lie in a file already, by record id: two records of equal text may hold different ones.
         self._recorded = spec.kind == "recorded"
         self._store = None if self._recorded else store
@@ -62,9 +65,9 @@ class Work:
                 missing.setdefault(self._key(request, repeat), []).append(place)
         return missing
 
-    def check_store(self, missing: dict[Key, list[int]]) -> None:
-        """Raises StoreError where something is missing and could not be kept once it is paid for."""
-        if missing and self._store is not None:
+    def check_store(self) -> None:
+        """Raises StoreError where replies could not be kept once they are paid for."""
+        if self._store is not None:
             self._store.check_writable()
 
     async def run(self, missing: dict[Key, list[int]]) -> None:
@@ -94,10 +97,13 @@ class Work:
 
     async def _answer(self, places: list[int]) -> None:
         request, repeat = self._pairs[places[0]]
-        reply = await self.limits.call(self._client, request, repeat + REASK_STEP * self._ask)
-        if reply is None:
-            return
-        reply = replace(reply, repeat=repeat, ask=self._ask, cost_usd=cost_usd(self._spec, reply))
+        async with self._budget.hold(request):
+            reply = await self.limits.call(self._client, request, repeat + REASK_STEP * self._ask)
+            if reply is None:
+                return
+            cost = cost_usd(self._spec, reply) if reply.error is None else None
+            reply = replace(reply, repeat=repeat, ask=self._ask, cost_usd=cost)
+            self._budget.spend(request, reply)
         if self._store is not None:
             self._store.put(reply)
         self._keep(places[0], reply)

@@ -10,9 +10,10 @@ from typing import Any
 
 import aiohttp
 
-from eva.edges.clients.answer import error_for, reply_from, retry_after
+from eva.edges.clients.answer import reply_from
 from eva.edges.clients.contract import Transient
 from eva.edges.clients.payload import chat_body
+from eva.edges.clients.refusals import error_for, retry_after
 from eva.edges.secrets import know_key_variable
 from eva.errors import ConfigError, CredentialsError
 from eva.types import ModelSpec, Reply, Request
