@@ -1,0 +1,124 @@
+"""The parts of a report about the runs themselves: which they are, what they cost, how to make them again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from eva.metrics.results import VERDICT_MEANINGS
+from eva.report import numbers, words
+from eva.report.blocks import Block, Bullets, Column, Command, Line, Paragraph, Quoted, Strong, Table, line
+from eva.report.inputs import Arm, Pair
+
+SPEND_COLUMNS = ("Run", "Calls", "From the store", "Input tokens", "Output tokens", "Cost")
+
+
+def runs_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
+    """One row a run: what it is made of, down to the hashes, and when it was made."""
+    columns = tuple(map(Column, ("Run", "Prompt", "Model answered", "Dataset", "Repeats", "Created", "Commit")))
+    return (Table(columns, tuple(_run_row(side, arm.meta) for side, arm in arms)),)
+
+
+def warnings_blocks(pairs: Sequence[Pair]) -> tuple[Block, ...]:
+    """Every way in which the arms are unlike; the first screen holds only the first few."""
+    told = tuple(
+        line(Quoted(words.name_of(pair, pairs)), ": ", Quoted(text, limit=400))
+        for pair in pairs
+        for text in pair.comparison.warnings
+    )
+    return (Bullets(told),) if told else ()
+
+
+def age(pair: Pair) -> str:
+    """How much older the before arm is, in words; "" below a day or where a date is missing."""
+    dates = [_date(arm.meta.get("created")) for arm in (pair.before, pair.after)]
+    if dates[0] is None or dates[1] is None:
+        return ""
+    days = (dates[1] - dates[0]).days
+    return f"The before run is {numbers.counted(days, 'day')} older than the after run." if days >= 1 else ""
+
+
+def spend_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
+    """Calls, tokens and cost a run; unknown is `unknown`, never 0."""
+    rows = []
+    for side, arm in arms:
+        spend = arm.spend or {}
+        told = [numbers.count(spend.get(key)) for key in ("calls", "cached", "input_tokens", "output_tokens")]
+        told.append(numbers.money(spend.get("cost_usd")))
+        rows.append((_run_name(side, arm.meta), *(line(cell) for cell in told)))
+    columns = (Column(SPEND_COLUMNS[0]), *(Column(name, "right") for name in SPEND_COLUMNS[1:]))
+    return (Table(columns, tuple(rows), note="Calls answered from the store cost nothing now."),)
+
+
+def reproduce_blocks(pairs: Sequence[Pair], *, command: str = "") -> tuple[Block, ...]:
+    """The commands that made the runs, and the one that compares them."""
+    commands: list[str] = []
+    for pair in pairs:
+        for arm in (pair.before, pair.after):
+            commands.append(_command(arm.meta))
+        ids = [str(arm.meta.get("run_id") or "") for arm in (pair.before, pair.after)]
+        if not command and all(ids):
+            commands.append(f"python -m eva compare {shlex.quote(ids[0])} {shlex.quote(ids[1])}")
+    commands.append(command)
+    told = tuple(dict.fromkeys(text for text in commands if text))
+    return (Command(told),) if told else ()
+
+
+def meanings_blocks(used: Iterable[str]) -> tuple[Block, ...]:
+    """What the verdict words and the kinds of flips in this report mean."""
+    kinds = tuple(line(Strong(kind), f": {meaning}") for kind, meaning in words.FLIP_KINDS.items())
+    spoken = set(used)
+    verdicts = tuple(
+        line(Strong(word), f": {meaning}") for word, meaning in VERDICT_MEANINGS.items() if word in spoken or not spoken
+    )
+    flip = Paragraph(line("A flip is an item whose majority verdict over the repeats differs:"))
+    return Bullets(verdicts), flip, Bullets(kinds)
+
+
+def _run_row(side: str, meta: Mapping[str, Any]) -> tuple[Line, ...]:
+    git, model, dataset = (_mapping(meta.get(key)) for key in ("git", "model", "dataset"))
+    answered = ", ".join(str(name) for name in model.get("answered") or ()) or words.model_of(meta)
+    status = str(meta.get("status") or "")
+    unfinished: Line = () if status in {"", "finished"} else (" ", Strong(status))
+    return (
+        _run_name(side, meta) + unfinished,
+        line(Quoted(str(meta.get("prompt") or "?")), " ", Quoted(str(meta.get("prompt_sha256") or "")[:12])),
+        line(Quoted(answered)),
+        line(Quoted(words.dataset_of(meta)), " ", Quoted(str(dataset.get("sha256") or "")[:12])),
+        line(numbers.count(_repeats(meta))),
+        line(str(meta.get("created") or numbers.UNKNOWN)[:16].replace("T", " ")),
+        line(Quoted(str(git.get("commit") or numbers.UNKNOWN)[:12]), " with changes" if git.get("dirty") else ""),
+    )
+
+
+def _run_name(side: str, meta: Mapping[str, Any]) -> Line:
+    return line(f"{side} " if side else "", Quoted(str(meta.get("run_id") or "?"), limit=80))
+
+
+def _command(meta: Mapping[str, Any]) -> str:
+    """The command of a run; a list of arguments is quoted for a shell."""
+    command = meta.get("command")
+    if isinstance(command, Sequence) and not isinstance(command, str):
+        return shlex.join(str(part) for part in command)
+    return str(command or "")
+
+
+def _repeats(meta: Mapping[str, Any]) -> int | None:
+    repeats = meta.get("repeats")
+    if isinstance(repeats, int):
+        return repeats
+    return len(repeats) if isinstance(repeats, Sequence) and not isinstance(repeats, str) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _date(text: Any) -> datetime | None:
+    """A date of a run, without its zone (both are written in UTC); None where it cannot be read."""
+    try:
+        return datetime.fromisoformat(str(text)).replace(tzinfo=None)
+    except ValueError:
+        return None

@@ -1,0 +1,240 @@
+"""The folded parts of a comparison: every statistic, slices, flags, noise, failures, people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eva.metrics.results import Ceiling, Difference, Estimate, FlagDifference, SliceDifference
+from eva.report import numbers, words
+from eva.report.blocks import (
+    Block,
+    Bullets,
+    Column,
+    Confusion,
+    ConfusionPair,
+    IntervalPlot,
+    IntervalRow,
+    Line,
+    Paragraph,
+    Quoted,
+    Strong,
+    Table,
+    line,
+)
+from eva.report.inputs import Pair
+
+
+def statistics_blocks(pair: Pair) -> tuple[Block, ...]:
+    """Every statistic with interval, p, smallest visible change, items needed, and the criterion of old."""
+    names = ("Before", "After", "Difference", "p", "Visible from", "Items needed")
+    rows = tuple(_statistic_row(difference) for difference in pair.comparison.differences)
+    table = Table(
+        (Column("Statistic"), *(Column(name, "right") for name in names), Column("Verdict"), Column("Within one std")),
+        rows,
+        note="“Within one std” sets the difference of run means against the larger run-to-run std: the criterion of "
+        "old, printed for comparison only; it ignores which items were drawn.",
+    )
+    return table, IntervalPlot(tuple(_interval_row(difference) for difference in pair.comparison.differences))
+
+
+def flags_blocks(pair: Pair) -> tuple[Block, ...]:
+    """Flags (failure modes, dimensions): items, clusters and rate before and after; precision, recall."""
+    flags = pair.comparison.flags
+    if not flags:
+        return ()
+    names = ("Flag", "Items", "Clusters", "Rate, points", "p, adjusted", "Verdict")
+    columns = tuple(Column(name, "left" if name in {"Flag", "Verdict"} else "right") for name in names)
+    moved = Table(columns, tuple(_flag_row(flag) for flag in flags), optional=True)
+    rows = tuple(
+        (
+            line(Quoted(flag.flag, limit=60)),
+            line(_arrow(flag.before_precision, flag.after_precision)),
+            line(_arrow(flag.before_recall, flag.after_recall)),
+        )
+        for flag in flags
+        if flag.before_recall is not None or flag.after_recall is not None
+    )
+    against = (Column("Against labelled flags"), Column("Precision", "right"), Column("Recall", "right"))
+    return (moved, Table(against, rows, optional=True)) if rows else (moved,)
+
+
+def slices_blocks(pair: Pair) -> tuple[Block, ...]:
+    """The headline difference on parts; under ten items the point estimates are not printed, the interval always is."""
+    slices = pair.comparison.slices
+    if not slices:
+        return ()
+    columns = (
+        Column("Slice"),
+        Column("Items", "right"),
+        Column("Clusters", "right"),
+        Column("Before", "right"),
+        Column("After", "right"),
+        Column("Difference", "right"),
+        Column("p, adjusted", "right"),
+        Column("Verdict"),
+    )
+    families = sorted({part.difference.family for part in slices if part.difference.family})
+    note = f"Point estimates of slices under {words.FEW_ITEMS} items are not printed." + (
+        f" Adjusted: {', '.join(families)}." if families else ""
+    )
+    return (Table(columns, tuple(_slice_row(part) for part in slices), note=note, optional=True),)
+
+
+def noise_blocks(pair: Pair) -> tuple[Block, ...]:
+    """What moves when nothing changed, beside what moved: most flips of a noisy judge are jitter."""
+    floor = pair.comparison.floor
+    n = pair.comparison.n_items
+    rows = (
+        _floor_row("before against itself (A/A)", floor.before, n, floor.floor_up, floor.floor_down),
+        _floor_row("after against itself (A/A)", floor.after, n, None, None),
+        _floor_row("before against after", floor.between, n, floor.up, floor.down),
+    )
+    names = ("Share that differs", "Items", "Up", "Down")
+    columns = (Column("One repeat of each"), *(Column(name, "right") for name in names))
+    told = f"More than noise makes: {words.shift(floor.excess)} points of all items."
+    note = "Up and down of the first row: mean of the arms that have two repeats."
+    stability = Bullets(
+        tuple(
+            line(
+                f"{name}: {numbers.counted(noise.unstable_items, 'item')} with unlike repeats · self-agreement "
+                f"{numbers.percent(noise.self_agreement.value, 1)} · alpha between repeats "
+                f"{numbers.number(noise.alpha, 3)}"
+            )
+            for name, noise in (("before", pair.before.summary.noise), ("after", pair.after.summary.noise))
+        )
+    )
+    return Table(columns, rows, note=note), Paragraph(line(told)), stability
+
+
+def classes_blocks(pair: Pair) -> tuple[Block, ...]:
+    """Confusion of both arms, and precision, recall and F1 per class; nothing without labels."""
+    before, after = pair.before.summary, pair.after.summary
+    if not after.n_labelled:
+        return ()
+    matrices = ConfusionPair(
+        Confusion("before", before.labels, before.confusion), Confusion("after", after.labels, after.confusion)
+    )
+    old = {scores.label: scores for scores in before.per_class}
+    rows = []
+    for scores in after.per_class:
+        was = old.get(scores.label)
+        cells = [_arrow(getattr(was, name, None), getattr(scores, name)) for name in ("precision", "recall", "f1")]
+        rows.append((line(Quoted(scores.label)), line(numbers.count(scores.support)), *(line(cell) for cell in cells)))
+    columns = (Column("Class"), *(Column(name, "right") for name in ("Human labels", "Precision", "Recall", "F1")))
+    return matrices, Table(columns, tuple(rows))
+
+
+def failures_blocks(pair: Pair) -> tuple[Block, ...]:
+    """Verdicts that could not be read, by kind, class and language; broken rules of the reply contract."""
+    before, after = pair.before.summary, pair.after.summary
+    rows: list[tuple[Line, ...]] = [(line("coverage"), line(_arrow(before.coverage.value, after.coverage.value)))]
+    rows += _count_rows("", before.failures, after.failures)
+    for what, old, new in (
+        ("class", before.failures_by_class, after.failures_by_class),
+        ("language", before.failures_by_language, after.failures_by_language),
+    ):
+        totals = [{key: sum(kinds.values()) for key, kinds in by.items()} for by in (old, new)]
+        rows += _count_rows(f"{what} ", totals[0], totals[1])
+    rows += _count_rows("broken rule ", before.broken_rules, after.broken_rules)
+    if before.over_answered or after.over_answered:
+        told = f"{numbers.count(before.over_answered)} → {numbers.count(after.over_answered)}"
+        rows.append((line("rated though people say not applicable"), line(told)))
+    note = "All repeats together. A verdict that could not be read counts as wrong for its class."
+    return (Table((Column("No verdict"), Column("Before → after", "right")), tuple(rows), note=note),)
+
+
+def people_blocks(ceiling: Ceiling | None) -> tuple[Block, ...]:
+    """What people reach among themselves, where items carry two labels."""
+    if ceiling is None:
+        return ()
+    people = words.estimate(ceiling.human_human, "accuracy")
+    kappa = numbers.number(ceiling.kappa_human_human, 3)
+    told = [
+        f"two people agree on {people} of {numbers.counted(ceiling.items, 'item')} (kappa {kappa})",
+        f"the judge agrees with people on {words.estimate(ceiling.judge_human, 'accuracy')} of them",
+    ]
+    if ceiling.alt_test is not None:
+        parts = ", ".join(f"{key} {numbers.number(value, 2)}" for key, value in sorted(ceiling.alt_test.items()))
+        told.append(f"alternative annotator test: {parts}")
+    return (Bullets(tuple(line(text) for text in told)),)
+
+
+def _statistic_row(difference: Difference) -> tuple[Line, ...]:
+    shown = words.change_of(difference)
+    visible = difference.smallest_visible
+    within = {True: "yes", False: "no", None: "not known"}[difference.within_one_std]
+    return (
+        line(words.statistic(difference.statistic)),
+        line(shown.before),
+        line(shown.after),
+        line(words.delta(difference)),
+        line(numbers.p_value(difference.p_value)),
+        line(words.size(visible, difference.statistic)),
+        line(numbers.count(difference.items_needed)),
+        line(Strong(difference.verdict)),
+        line(within),
+    )
+
+
+def _flag_row(flag: FlagDifference) -> tuple[Line, ...]:
+    return (
+        line(Quoted(flag.flag, limit=60)),
+        line(f"{numbers.count(flag.before_items)} → {numbers.count(flag.after_items)}"),
+        line(f"{numbers.count(flag.before_clusters)} → {numbers.count(flag.after_clusters)}"),
+        line(words.shift(flag.difference)),
+        line(numbers.p_value(flag.p_adjusted if flag.p_adjusted is not None else flag.p_value)),
+        line(flag.verdict),
+    )
+
+
+def _slice_row(part: SliceDifference) -> tuple[Line, ...]:
+    shown = words.change_of(part.difference)
+    few = part.n_items < words.FEW_ITEMS
+    p = part.difference.p_adjusted if part.difference.p_adjusted is not None else part.difference.p_value
+    return (
+        line(f"{part.by} ", Quoted(part.value, limit=60)),
+        line(numbers.count(part.n_items)),
+        line(numbers.count(part.n_clusters)),
+        line("few" if few else shown.before),
+        line("few" if few else shown.after),
+        line(shown.interval or numbers.UNDEFINED if few else f"{shown.difference} {shown.interval}".rstrip()),
+        line(numbers.p_value(p)),
+        line(part.difference.verdict),
+    )
+
+
+def _floor_row(name: str, share: Estimate, n: int, up: float | None, down: float | None) -> tuple[Line, ...]:
+    items = None if share.value is None else round(share.value * n, 1)
+    return (
+        line(name),
+        line(f"{numbers.percent(share.value, 1)} {numbers.interval(share.low, share.high, numbers.PERCENT)}".rstrip()),
+        line(numbers.count(items, missing=numbers.UNDEFINED)),
+        line(numbers.count(up, missing="")),
+        line(numbers.count(down, missing="")),
+    )
+
+
+def _interval_row(difference: Difference) -> IntervalRow:
+    estimate = difference.difference
+    share = numbers.unit_of(difference.statistic) is numbers.PERCENT
+    return IntervalRow(
+        name=words.statistic(difference.statistic),
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        verdict=difference.verdict,
+        unit="points" if share else "plain",
+    )
+
+
+def _arrow(before: float | None, after: float | None) -> str:
+    return f"{numbers.percent(before, 1)} → {numbers.percent(after, 1)}"
+
+
+def _count_rows(what: str, before: Mapping[str, int], after: Mapping[str, int]) -> list[tuple[Line, ...]]:
+    pairs = {key: (before.get(key, 0), after.get(key, 0)) for key in sorted({*before, *after})}
+    return [
+        (line(what, Quoted(key, limit=60)), line(f"{numbers.count(old)} → {numbers.count(new)}"))
+        for key, (old, new) in pairs.items()
+        if old or new
+    ]

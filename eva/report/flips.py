@@ -1,0 +1,91 @@
+"""Flips with all that it takes to understand one: both labels, votes, both reasons, the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eva.metrics.results import Flip, FlipCounts
+from eva.report import numbers, words
+from eva.report.blocks import FlipDetail, Flips, ItemFacts, Line, Strong, Vote, line
+from eva.report.inputs import Pair
+
+NO_MAJORITY: Final = "no majority"
+NO_VERDICT: Final = "no verdict"
+
+
+def flips_block(pair: Pair, pairs: Sequence[Pair]) -> Flips:
+    """All flips of a pair, worst first; equal ones by kind, then by item id."""
+    kinds = list(words.FLIP_KINDS)
+    told = sorted(pair.comparison.flips, key=lambda flip: (-flip.severity, kinds.index(flip.kind), flip.item_id))
+    rows = tuple(_detail(flip, pair) for flip in told)
+    wanted = {row.facts.record_id for row in rows}
+    conversations = {record: turns for record, turns in sorted(pair.conversations.items()) if record in wanted}
+    return Flips(judge=words.name_of(pair, pairs), rows=rows, conversations=conversations)
+
+
+def counts_line(pair: Pair) -> Line:
+    """`fixed 12 · broken 4 · moved 3 · undecided 9 · unchanged 109 · unreadable 1 of 411`: people understand counts."""
+    counts = pair.comparison.counts
+    labelled = f"fixed {counts.fixed} · broken {counts.broken} · moved {counts.moved} · undecided {counts.undecided}"
+    pieces = [labelled] if _has_labels(counts) or not (counts.up or counts.down) else [f"undecided {counts.undecided}"]
+    if counts.up or counts.down:
+        pieces.append(f"up {counts.up} · down {counts.down}")
+    pieces.append(f"unchanged {numbers.count(counts.unchanged)}")
+    if counts.mcnemar_p is not None:
+        pieces.append(f"exact McNemar {numbers.p_value(counts.mcnemar_p)}")
+    return line(Strong("Flips:"), " " + " · ".join(pieces), f" · unreadable {_unreadable(pair)}")
+
+
+def votes_text(votes: Mapping[str, int]) -> str:
+    """`3 (2 of 3), 1 (1 of 3)`, most votes first; `no verdict` where nothing was asked."""
+    total = sum(votes.values())
+    told = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
+    return ", ".join(f"{label} ({n} of {total})" for label, n in told if n) or NO_VERDICT
+
+
+def _detail(flip: Flip, pair: Pair) -> FlipDetail:
+    before_all = pair.before.votes.get(flip.item_id, ())
+    after_all = pair.after.votes.get(flip.item_id, ())
+    unknown = ItemFacts(flip.item_id, record_id=flip.item_id.split("#")[0], gold=flip.gold)
+    return FlipDetail(
+        facts=pair.items.get(flip.item_id, unknown),
+        kind=flip.kind,
+        before=_modal(flip.before, flip.before_votes),
+        after=_modal(flip.after, flip.after_votes),
+        before_votes=votes_text(flip.before_votes),
+        after_votes=votes_text(flip.after_votes),
+        before_all=before_all,
+        after_all=after_all,
+        before_reason=_reason(before_all, flip.before),
+        after_reason=_reason(after_all, flip.after),
+    )
+
+
+def _modal(label: str | None, votes: Mapping[str, int]) -> str:
+    """The modal label; else the kind of failure that all repeats share, else why there is none."""
+    if label is not None:
+        return label
+    told = sorted(word for word, n in votes.items() if n)
+    if len(told) == 1:
+        return f"{NO_VERDICT}: {told[0]}"
+    return NO_MAJORITY if told else NO_VERDICT
+
+
+def _reason(votes: Sequence[Vote], label: str | None) -> str:
+    """The reason of the first repeat that voted with the majority and gave one; without a majority the first given."""
+    agreeing = [vote for vote in votes if vote.label == label] if label is not None else list(votes)
+    return next((vote.reason for vote in agreeing if vote.reason), "")
+
+
+def _has_labels(counts: FlipCounts) -> bool:
+    return bool(counts.fixed or counts.broken or counts.moved)
+
+
+def _unreadable(pair: Pair) -> str:
+    """Verdicts without a label, before → after, of how many: `1 of 411 → 0 of 411`."""
+    shown = []
+    for arm in (pair.before, pair.after):
+        total = arm.summary.n_items * max(1, len(arm.summary.repeats))
+        shown.append(f"{numbers.count(sum(arm.summary.failures.values()))} of {numbers.count(total)}")
+    return " → ".join(shown)

@@ -1,0 +1,197 @@
+"""The first screen of a comparison: the outcome in plain words, and the table of before, after and difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eva.metrics.results import Difference, VerdictWord
+from eva.report import numbers, words
+from eva.report.blocks import Column, Line, Paragraph, Quoted, Run, Strong, Table, line
+from eva.report.inputs import Arm, Pair
+
+FIRST_SCREEN_JUDGES: Final = 3
+FIRST_SCREEN_WARNINGS: Final = 4
+"""So many judges stand in the first table; all of them stand in a table of their own further down."""
+COLUMNS_LABELLED: Final = ("accuracy", "macro_f1")
+COLUMNS_UNLABELLED: Final = ("mean_score",)
+DIFFERENCE_LEGEND: Final = (
+    "Brackets hold the 95% interval of the difference, paired by item. “Visible from” is the smallest change that this "
+    "dataset can show (80% power)."
+)
+
+_SINGLE: Final[dict[VerdictWord, tuple[str, str]]] = {
+    "better": ("", " got better"),
+    "worse": ("", " got worse"),
+    "same": ("", " stayed the same within the margin"),
+    "moved": ("", " gives other verdicts than before"),
+    "cannot tell": ("It cannot be told whether ", " changed"),
+    "not measured": ("", " could not be measured on both sides"),
+}
+_MANY: Final[dict[VerdictWord, str]] = {
+    "worse": "{} got worse",
+    "not measured": "{} could not be measured on both sides",
+    "cannot tell": "for {} it cannot be told whether anything changed",
+    "moved": "{} moved",
+    "better": "{} got better",
+    "same": "{} stayed the same within the margin",
+}
+
+
+def ordered(pairs: Sequence[Pair]) -> list[Pair]:
+    """Worst verdict first, then by name: the order in which every part of a report tells several judges."""
+    return sorted(pairs, key=lambda pair: (words.ORDER.index(words.verdict(pair)), words.name_of(pair, pairs)))
+
+
+def outcome(pairs: Sequence[Pair]) -> tuple[Line, ...]:
+    """The first sentence in plain words; with several judges, who got worse, who better, who cannot be told."""
+    if not pairs:
+        return (line("Nothing was compared."),)
+    if len(pairs) == 1:
+        return (sentence(pairs[0], pairs),)
+    groups: list[Run] = []
+    for word in words.ORDER:
+        names = [words.name_of(pair, pairs) for pair in pairs if words.verdict(pair) == word]
+        if names:
+            groups.append(f"{'; ' if groups else ''}{_MANY[word].format(len(names))} (")
+            groups.extend(_listed(names))
+            groups.append(")")
+    return (line(f"Of {len(pairs)} judges, ", *groups, "."),)
+
+
+def sentence(pair: Pair, pairs: Sequence[Pair]) -> Line:
+    """One judge's outcome: the word, the numbers with their interval, and what this set could have shown."""
+    start, end = _SINGLE[words.verdict(pair)]
+    judge = Quoted(words.name_of(pair, pairs))
+    first = words.headline(pair)
+    if first is None:
+        return line(start, judge, end, ": the runs share no statistic.")
+    shown = words.change_of(first)
+    noun = words.points(first.statistic)
+    told = f"{words.statistic(first.statistic).lower()} {shown.before} → {shown.after}, {shown.difference}{noun}"
+    interval = f" (95% interval {shown.interval})" if shown.interval else ""
+    if first.verdict == "same" and first.margin is not None:
+        end = f"{end} of {words.size(first.margin, first.statistic)}{noun}"
+    return line(start, judge, f"{end}: {told}{interval}{_reach(first)}.")
+
+
+def main_tables(pairs: Sequence[Pair], *, limit: int | None = None) -> tuple[Table, ...]:
+    """One table for judges with human labels, one for those without; three rows a judge."""
+    told = ordered(pairs)
+    shown = told if limit is None else told[:limit]
+    tables = []
+    for statistics, labelled in ((COLUMNS_LABELLED, True), (COLUMNS_UNLABELLED, False)):
+        group = [pair for pair in shown if _labelled(pair) == labelled]
+        if group:
+            rows = [row for pair in group for row in _rows(pair, pairs, statistics=statistics)]
+            tables.append(_table(tuple(rows), statistics))
+    return tuple(tables)
+
+
+def legend(pairs: Sequence[Pair]) -> Paragraph:
+    """How to read the table, in one line."""
+    left = len(pairs) - FIRST_SCREEN_JUDGES
+    more = f"{numbers.counted(left, 'more judge')} below. " if left > 0 else ""
+    return Paragraph(line(f"{more}{noise_legend(pairs)} ", DIFFERENCE_LEGEND))
+
+
+def noise_legend(pairs: Sequence[Pair]) -> str:
+    """What ± is, with the number of repeats."""
+    repeats = sorted({len(arm.summary.repeats) for pair in pairs for arm in (pair.before, pair.after)})
+    return f"± is the run-to-run std over {_range(repeats)}; it says how noisy the judge is, not how sure we are."
+
+
+def warnings(pairs: Sequence[Pair]) -> Paragraph | None:
+    """Ways in which the arms are unlike, all in one line; None where there is none."""
+    told = [(words.name_of(pair, pairs), text) for pair in ordered(pairs) for text in pair.comparison.warnings]
+    pieces: list[Run] = []
+    for name, text in told[:FIRST_SCREEN_WARNINGS]:
+        pieces.append("; " if pieces else " ")
+        pieces.extend([Quoted(name), ": "] if len(pairs) > 1 else [])
+        pieces.append(Quoted(text, limit=400))
+    if len(told) > FIRST_SCREEN_WARNINGS:
+        pieces.append(f"; and {len(told) - FIRST_SCREEN_WARNINGS} more, under Runs")
+    return Paragraph(line(Strong("Not alike:"), *pieces)) if pieces else None
+
+
+def _rows(pair: Pair, pairs: Sequence[Pair], *, statistics: Sequence[str]) -> list[tuple[Line, ...]]:
+    found = {difference.statistic: difference for difference in pair.comparison.differences}
+    before = (_level(pair.before, found.get(name), name, "before") for name in statistics)
+    after = (_level(pair.after, found.get(name), name, "after") for name in statistics)
+    empty: Line = line("")
+    return [
+        (line(Quoted(words.name_of(pair, pairs))), line(_records(pair)), line("before"), *before),
+        (line(Quoted(words.model_of(pair.after.meta))), empty, line("after"), *after),
+        (empty, empty, line("difference"), *(_difference(found.get(name)) for name in statistics)),
+    ]
+
+
+def _level(arm: Arm, difference: Difference | None, statistic: str, side: str) -> Line:
+    """Mean ± run-to-run std on the common items; of the arm's own items where nothing was compared."""
+    unit = numbers.unit_of(statistic)
+    if difference is None:
+        return line("not compared")
+    spread = difference.before_spread if side == "before" else difference.after_spread
+    own = getattr(arm.summary, statistic, None) if spread is None else spread
+    if own is not None and hasattr(own, "std"):
+        return line(numbers.spread(own.mean, own.std, unit))
+    return line(numbers.level(difference.before if side == "before" else difference.after, unit))
+
+
+def _difference(difference: Difference | None) -> Line:
+    if difference is None:
+        return line("not compared")
+    visible = difference.smallest_visible
+    reach = "" if visible is None else f", visible from {words.size(visible, difference.statistic)}"
+    return line(f"{words.delta(difference)}{reach}: ", Strong(difference.verdict))
+
+
+def _table(rows: tuple[tuple[Line, ...], ...], statistics: Sequence[str]) -> Table:
+    columns = (Column("Judge, model"), Column("Records"), Column(""))
+    return Table((*columns, *(Column(words.statistic(name)) for name in statistics)), rows)
+
+
+def _records(pair: Pair) -> str:
+    """Records of the dataset, with the items where they differ, with the common items where the arms do."""
+    dataset = pair.after.meta.get("dataset")
+    records = dataset.get("records") if isinstance(dataset, Mapping) else None
+    comparison = pair.comparison
+    if comparison.only_before or comparison.only_after:
+        return numbers.counted(comparison.n_items, "common item")
+    if records is None or records == comparison.n_items:
+        return numbers.count(comparison.n_items)
+    return f"{numbers.count(records)} ({numbers.counted(comparison.n_items, 'item')})"
+
+
+def _labelled(pair: Pair) -> bool:
+    first = words.headline(pair)
+    return first is not None and first.statistic in words.AGAINST_LABELS
+
+
+def _reach(difference: Difference) -> str:
+    """What stands behind "cannot tell": the test that disagrees with the interval, and what this dataset can show."""
+    if difference.verdict != "cannot tell":
+        return ""
+    low, high = difference.difference.low, difference.difference.high
+    one_sided = low is not None and high is not None and (low > 0 or high < 0)
+    against = f"; the permutation test does not agree ({numbers.p_value(difference.p_value)})" if one_sided else ""
+    if difference.smallest_visible is None:
+        return against
+    shown = words.size(difference.smallest_visible, difference.statistic)
+    return f"{against}; this dataset shows changes of {shown}{words.points(difference.statistic)} or more"
+
+
+def _listed(names: Sequence[str]) -> list[Run]:
+    shown: list[Run] = []
+    for name in names[:6]:
+        shown.extend([", "] if shown else [])
+        shown.append(Quoted(name, limit=60))
+    if len(names) > 6:
+        shown.append(f" and {len(names) - 6} more")
+    return shown
+
+
+def _range(repeats: Sequence[int]) -> str:
+    if len(repeats) == 1:
+        return numbers.counted(repeats[0], "repeat")
+    return f"{repeats[0]} to {repeats[-1]} repeats" if repeats else "the repeats"

@@ -1,0 +1,143 @@
+"""Reports as values: `comparison_report` for one or more pairs of runs, `run_report` for one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from eva.report import closing, details, flips, headline, numbers, run_parts, words
+from eva.report.blocks import Block, Heading, Line, Paragraph, PromptDiff, Quoted, Report, Section, line
+from eva.report.inputs import Arm, Pair
+
+
+def comparison_report(pairs: Sequence[Pair], *, command: str = "") -> Report:
+    """What changed between two runs of each judge. `command` is the one that made this comparison, if it is known."""
+    told = headline.ordered(pairs)
+    first = _first_screen(told)
+    parts: list[Section] = []
+    if len(told) > headline.FIRST_SCREEN_JUDGES:
+        parts.append(Section("judges", line("All judges"), headline.main_tables(told)))
+    parts += [Section(key, title(told), _for_all(make, told)) for key, title, make in _PARTS]
+    arms = [(side, arm) for pair in told for side, arm in (("before", pair.before), ("after", pair.after))]
+    used = {difference.verdict for pair in told for difference in pair.comparison.differences}
+    parts += [
+        Section("runs", line("Runs"), closing.runs_blocks(arms) + closing.warnings_blocks(told) + _ages(told)),
+        Section("spend", line("Spend"), closing.spend_blocks(arms)),
+        Section("reproduce", line("How to reproduce"), closing.reproduce_blocks(told, command=command)),
+        Section("meanings", line("What the words mean"), closing.meanings_blocks(used)),
+    ]
+    return Report(_heading(told), headline.outcome(told), (first, *(part for part in parts if part.blocks)))
+
+
+def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
+    """What one run measured; with `comparison`, the difference to its baseline too."""
+    first = Section("headline", line("Headline"), run_parts.headline_blocks(arm), rank="first")
+    parts = [Section(key, line(title), make(arm)) for key, title, make in run_parts.PARTS]
+    arms = [("", arm)]
+    if comparison is not None:
+        against = Section("baseline", line("Against the version before"), _against(comparison), rank="first")
+        parts = [against, *parts]
+        arms = [("before", comparison.before), ("after", comparison.after)]
+    parts += [
+        Section("runs", line("Runs" if comparison else "Run"), closing.runs_blocks(arms)),
+        Section("spend", line("Spend"), closing.spend_blocks(arms)),
+    ]
+    meta = arm.meta
+    title = line("Judge ", Quoted(str(meta.get("judge", "?"))), " · prompt ", Quoted(str(meta.get("prompt", "?"))))
+    return Report(title, run_parts.outcome(arm), (first, *(part for part in parts if part.blocks)))
+
+
+def _first_screen(pairs: Sequence[Pair]) -> Section:
+    blocks: list[Block] = [*headline.main_tables(pairs, limit=headline.FIRST_SCREEN_JUDGES)]
+    unlike = headline.warnings(pairs)
+    blocks = ([unlike] if unlike else []) + blocks
+    if pairs:
+        blocks.append(headline.legend(pairs))
+    return Section("headline", line("Headline"), tuple(blocks), rank="first")
+
+
+def _against(pair: Pair) -> tuple[Block, ...]:
+    unlike = headline.warnings([pair])
+    told = Paragraph(headline.sentence(pair, [pair]))
+    table = headline.main_tables([pair])
+    return (
+        told,
+        *((unlike,) if unlike else ()),
+        *table,
+        Paragraph(flips.counts_line(pair)),
+        Paragraph(line(headline.DIFFERENCE_LEGEND)),
+    )
+
+
+def _heading(pairs: Sequence[Pair]) -> Line:
+    """`Judges: v1 → v2`; only the kinds of prompts where several pairs differ."""
+    versions = sorted({_prompts(pair) for pair in pairs})
+    start = ("Judge ", Quoted(words.name_of(pairs[0], pairs))) if len(pairs) == 1 else (f"{len(pairs)} judges",)
+    if len(versions) != 1:
+        return line(*start, ", before and after")
+    return line(*start, ", prompt ", Quoted(versions[0][0]), " → ", Quoted(versions[0][1]))
+
+
+def _for_all(make: Callable[[Pair, Sequence[Pair]], tuple[Block, ...]], pairs: Sequence[Pair]) -> tuple[Block, ...]:
+    """One part for every judge, each under its name where there are several."""
+    found: list[Block] = []
+    for pair in pairs:
+        blocks = make(pair, pairs)
+        if blocks and len(pairs) > 1:
+            found.append(Heading(line(Quoted(words.name_of(pair, pairs)))))
+        found.extend(blocks)
+    return tuple(found)
+
+
+def _ages(pairs: Iterable[Pair]) -> tuple[Block, ...]:
+    return tuple(Paragraph(line(text)) for text in dict.fromkeys(closing.age(pair) for pair in pairs) if text)
+
+
+def _prompt(pair: Pair, pairs: Sequence[Pair]) -> tuple[Block, ...]:
+    if not pair.prompt_changes:
+        return ()
+    before, after = _prompts(pair)
+    return (PromptDiff(before, after, pair.prompt_changes),)
+
+
+def _flips(pair: Pair, pairs: Sequence[Pair]) -> tuple[Block, ...]:
+    counted = Paragraph(flips.counts_line(pair))
+    return (counted, flips.flips_block(pair, pairs)) if pair.comparison.flips else (counted,)
+
+
+def _prompts(pair: Pair) -> tuple[str, str]:
+    """The names of both prompts."""
+    before, after = (str(arm.meta.get("prompt", "?")) for arm in (pair.before, pair.after))
+    return before, after
+
+
+def _plain(title: str) -> Callable[[Sequence[Pair]], Line]:
+    return lambda pairs: line(title)
+
+
+def _prompt_title(pairs: Sequence[Pair]) -> Line:
+    parts = numbers.counted(sum(len(pair.prompt_changes) for pair in pairs), "part")
+    return line(f"What changed in the prompt{'s' if len(pairs) > 1 else ''}: {parts}")
+
+
+def _flips_title(pairs: Sequence[Pair]) -> Line:
+    """How many of each kind, all judges together."""
+    kinds = ("broken", "fixed", "moved", "undecided", "down", "up")
+    sums = {kind: sum(getattr(pair.comparison.counts, kind) for pair in pairs) for kind in kinds}
+    told = ", ".join(f"{numbers.count(n)} {kind}" for kind, n in sums.items() if n)
+    return line(f"Flips: {told or 'none'}")
+
+
+_PARTS: tuple[
+    tuple[str, Callable[[Sequence[Pair]], Line], Callable[[Pair, Sequence[Pair]], tuple[Block, ...]]], ...
+] = (
+    ("prompt", _prompt_title, _prompt),
+    ("flips", _flips_title, _flips),
+    ("flags", _plain("Flags"), lambda pair, pairs: details.flags_blocks(pair)),
+    ("slices", _plain("Slices"), lambda pair, pairs: details.slices_blocks(pair)),
+    ("noise", _plain("Noise: what moves when nothing changed"), lambda pair, pairs: details.noise_blocks(pair)),
+    ("statistics", _plain("Every statistic"), lambda pair, pairs: details.statistics_blocks(pair)),
+    ("classes", _plain("Classes"), lambda pair, pairs: details.classes_blocks(pair)),
+    ("failures", _plain("Verdicts that could not be read"), lambda pair, pairs: details.failures_blocks(pair)),
+    ("people", _plain("What people reach"), lambda pair, pairs: details.people_blocks(pair.comparison.ceiling)),
+)
+"""The folded parts, each told for all judges before the next; the order in which a reviewer asks."""

@@ -1,0 +1,125 @@
+"""Words that reports print: names of statistics, kinds of flips, names of judges. Metrics explain the verdict words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from eva.metrics.results import Difference, Estimate, FlipKind, VerdictWord
+from eva.report import numbers
+from eva.report.inputs import Pair
+
+STATISTICS: Final[Mapping[str, str]] = {
+    "accuracy": "Accuracy",
+    "macro_f1": "Macro-F1",
+    "kappa": "Kappa",
+    "weighted_kappa": "Weighted kappa",
+    "mae": "Mean absolute error",
+    "bias": "Signed bias",
+    "mean_score": "Mean score",
+    "coverage": "Coverage",
+    "accuracy_readable": "Accuracy, readable only",
+}
+AGAINST_LABELS: Final = frozenset({"accuracy", "macro_f1", "kappa", "weighted_kappa", "mae", "bias"})
+"""Statistics that human labels are needed for."""
+FLIP_KINDS: Final[Mapping[FlipKind, str]] = {
+    "broken": "right before, wrong after",
+    "undecided": "no majority or no verdict on one side",
+    "moved": "wrong before, wrong in another way after",
+    "fixed": "wrong before, right after",
+    "down": "a lower score after; no human label",
+    "up": "a higher score after; no human label",
+}
+"""Every kind with its meaning, the ones to look at first first."""
+FEW_ITEMS: Final = 10
+"""Below this many items a point estimate is not printed; its interval always is."""
+ORDER: Final[tuple[VerdictWord, ...]] = ("worse", "not measured", "cannot tell", "moved", "better", "same")
+"""In which order several judges are told."""
+
+
+def statistic(name: str) -> str:
+    """The name of a statistic in print; an unknown one as it is."""
+    return STATISTICS.get(name, name)
+
+
+def change_of(difference: Difference) -> numbers.Change:
+    """Before, after, difference and interval of a `Difference`, in words that agree."""
+    estimate = difference.difference
+    return numbers.change(
+        difference.before,
+        difference.after,
+        difference=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        unit=numbers.unit_of(difference.statistic),
+    )
+
+
+def delta(difference: Difference) -> str:
+    """`−0.7 [−3.2, +1.8]`."""
+    shown = change_of(difference)
+    return f"{shown.difference} {shown.interval}".rstrip()
+
+
+def shift(estimate: Estimate) -> str:
+    """A difference of shares in points with its interval: `+0.3 [−0.1, +0.8]`."""
+    shown = numbers.change(
+        None, None, difference=estimate.value, low=estimate.low, high=estimate.high, unit=numbers.PERCENT
+    )
+    return f"{shown.difference} {shown.interval}".rstrip()
+
+
+def size(value: float | None, name: str) -> str:
+    """A size without a sign in the unit of a statistic's difference: `3.6`."""
+    unit = numbers.unit_of(name)
+    return numbers.number(None if value is None else value * unit.factor, unit.change_digits)
+
+
+def points(name: str) -> str:
+    """The noun behind a difference: ` points` for shares, nothing else."""
+    return " points" if numbers.unit_of(name) is numbers.PERCENT else ""
+
+
+def estimate(value: Estimate, name: str) -> str:
+    """A level with its interval: `83.94% [76.9, 89.1]`."""
+    unit = numbers.unit_of(name)
+    return f"{numbers.level(value.value, unit)} {numbers.interval(value.low, value.high, unit)}".rstrip()
+
+
+def headline(pair: Pair) -> Difference | None:
+    """The difference that decides the outcome: the first one; None where nothing was compared."""
+    return pair.comparison.differences[0] if pair.comparison.differences else None
+
+
+def verdict(pair: Pair) -> VerdictWord:
+    first = headline(pair)
+    return first.verdict if first else "not measured"
+
+
+def name_of(pair: Pair, pairs: Sequence[Pair]) -> str:
+    """The judge, with what tells it from the other pairs of the same judge."""
+    meta = pair.after.meta
+    twins = [other.after.meta for other in pairs if other.after.meta.get("judge") == meta.get("judge")]
+    told = [str(meta.get("judge", "?"))]
+    for pick in (language_of, model_of, dataset_of, lambda run: str(run.get("run_id", "?"))):
+        if len(twins) > 1 and len({pick(twin) for twin in twins}) > 1:
+            told.append(pick(meta))
+            twins = [twin for twin in twins if pick(twin) == pick(meta)]
+    return " · ".join(told)
+
+
+def language_of(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("language") or "?")
+
+
+def model_of(meta: Mapping[str, Any]) -> str:
+    """The model that was asked, by its id where there is one."""
+    model = meta.get("model")
+    if isinstance(model, Mapping):
+        return str(model.get("id") or model.get("name") or "?")
+    return str(model or "?")
+
+
+def dataset_of(meta: Mapping[str, Any]) -> str:
+    dataset = meta.get("dataset")
+    return str(dataset.get("name") or "?") if isinstance(dataset, Mapping) else str(dataset or "?")

@@ -1,0 +1,326 @@
+"""Reports as data: the outcome in words, the tables' cells, order, what is left out when there is nothing to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eva.metrics.results import FlipCounts, Spread
+from eva.report import sections
+from eva.report.blocks import Flips, Line, Paragraph, Quoted, Report, Strong, Table
+from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, votes_of
+from tests.report import made
+
+
+def plain(told: Line) -> str:
+    """A line's words without what marks them."""
+    return "".join(run if isinstance(run, str) else run.text for run in told)
+
+
+def outcome(*pairs: Pair) -> str:
+    return plain(sections.comparison_report(pairs).outcome[0])
+
+
+def table(report: Report, key: str, n: int = 0) -> list[list[str]]:
+    """Cells of the n-th table of a section."""
+    blocks = [block for part in report.sections if part.key == key for block in part.blocks if isinstance(block, Table)]
+    return [[plain(cell) for cell in row] for row in blocks[n].rows]
+
+
+def changed(verdict: Any, statistic: str = "accuracy", **fields: Any) -> Pair:
+    values: dict[str, Any] = {"before": 0.70, "after": 0.75, "low": 0.01, "high": 0.09} | fields
+    before, after = values.pop("before"), values.pop("after")
+    told = made.difference(statistic, before, after, verdict=verdict, **values)
+    return made.pair(compared=made.comparison(differences=(told,)))
+
+
+@pytest.mark.parametrize(
+    ("pair", "sentence"),
+    [
+        (
+            changed("better"),
+            "faithfulness got better: accuracy 70.00% → 75.00%, +5.0 points (95% interval [+1.0, +9.0]).",
+        ),
+        (
+            changed("worse", after=0.65, low=-0.09, high=-0.01),
+            "faithfulness got worse: accuracy 70.00% → 65.00%, −5.0 points (95% interval [−9.0, −1.0]).",
+        ),
+        (
+            changed("same", after=0.70, low=-0.01, high=0.01, margin=0.03),
+            (
+                "faithfulness stayed the same within the margin of 3.0 points: "
+                "accuracy 70.00% → 70.00%, 0.0 points (95% interval [−1.0, +1.0])."
+            ),
+        ),
+        (
+            changed("cannot tell", low=-0.01, high=0.11),
+            (
+                "It cannot be told whether faithfulness changed: accuracy 70.00% → 75.00%, +5.0 points "
+                "(95% interval [−1.0, +11.0]); this dataset shows changes of 6.4 points or more."
+            ),
+        ),
+        (
+            changed("cannot tell", p_value=0.0625),
+            (
+                "It cannot be told whether faithfulness changed: accuracy 70.00% → 75.00%, +5.0 points "
+                "(95% interval [+1.0, +9.0]); the permutation test does not agree (p = 0.063); "
+                "this dataset shows changes of 6.4 points or more."
+            ),
+        ),
+        (
+            changed("moved", "mean_score", before=0.812, after=0.829, low=0.008, high=0.026),
+            (
+                "faithfulness gives other verdicts than before: "
+                "mean score 0.812 → 0.829, +0.017 (95% interval [+0.008, +0.026])."
+            ),
+        ),
+        (
+            changed("not measured", before=None, low=None, high=None),
+            "faithfulness could not be measured on both sides: accuracy undefined → 75.00%, undefined points.",
+        ),
+    ],
+)
+def test_the_first_sentence_says_the_outcome(pair: Pair, sentence: str) -> None:
+    """One sentence per verdict word, with the numbers and, where it cannot be told, what could have been seen."""
+    assert outcome(pair) == sentence
+
+
+def test_the_first_sentence_of_several_judges_counts_them_worst_first() -> None:
+    """Who got worse is told before who got better."""
+    better = replace(changed("better"), after=replace(made.pair().after, meta=made.meta("b", "v2")))
+    worse = replace(changed("worse"), after=replace(made.pair().after, meta=made.meta("w", "v2")))
+    unclear = replace(changed("cannot tell"), after=replace(made.pair().after, meta=made.meta("c", "v2")))
+
+    assert outcome(better, worse, unclear) == (
+        "Of 3 judges, 1 got worse (w); for 1 it cannot be told whether anything changed (c); 1 got better (b)."
+    )
+    assert outcome() == "Nothing was compared."
+
+
+def test_the_main_table_is_the_one_of_the_pull_request_with_the_difference_below() -> None:
+    """Mean ± run-to-run std per arm, then difference, interval, smallest visible change and verdict."""
+    assert table(sections.comparison_report([made.pair()]), "headline") == [
+        ["faithfulness", "137", "before", "70.07% ± 0.00%", "65.14% ± 0.26%"],
+        ["us.anthropic.claude-opus-4-6-v1", "", "after", "69.34% ± 1.26%", "64.39% ± 1.99%"],
+        [
+            "",
+            "",
+            "difference",
+            "−0.7 [−3.2, +1.8], visible from 6.4: cannot tell",
+            "−0.7 [−4.0, +2.6], visible from 7.1: cannot tell",
+        ],
+    ]
+
+
+def test_a_judge_without_labels_has_a_table_of_its_own() -> None:
+    """Mean score instead of accuracy; both kinds can stand in one report."""
+    scored = changed("moved", "mean_score", before=0.812, after=0.829, low=0.008, high=0.026)
+    report = sections.comparison_report(
+        [made.pair("a"), replace(scored, after=replace(scored.after, meta=made.meta("b")))]
+    )
+
+    assert table(report, "headline", 0)[0][0] == "a"
+    assert table(report, "headline", 1)[0] == ["b", "137", "before", "0.812"]
+
+
+def test_arms_that_share_only_some_items_say_so_in_the_table() -> None:
+    """The numbers are those of the common items."""
+    pair = made.pair(compared=made.comparison(only_before=3, n_items=134, warnings=("3 items are in one arm only",)))
+    report = sections.comparison_report([pair])
+
+    assert table(report, "headline")[0][1] == "134 common items"
+    first = report.sections[0].blocks[0]
+    assert isinstance(first, Paragraph)
+    assert plain(first.line) == "Not alike: 3 items are in one arm only"
+
+
+def test_items_that_are_not_records_are_told_beside_them() -> None:
+    """100 conversations, 479 turns."""
+    meta = made.meta("conciseness", "v2", dataset={"name": "c", "records": 100, "items": 479})
+    pair = made.pair(compared=made.comparison(n_items=479), after=replace(made.pair().after, meta=meta))
+
+    assert table(sections.comparison_report([pair]), "headline")[0][1] == "100 (479 items)"
+
+
+def test_flips_are_told_worst_first_with_the_majority_s_reason() -> None:
+    """By severity; the reason is that of a repeat which voted with the majority."""
+    report = sections.comparison_report([made.pair()])
+    block = next(b for part in report.sections for b in part.blocks if isinstance(b, Flips))
+
+    assert [(row.facts.item_id, row.kind) for row in block.rows] == [
+        ("rec_07", "broken"),
+        ("rec_11", "undecided"),
+        ("rec_09", "fixed"),
+    ]
+    worst = block.rows[0]
+    assert (worst.before_votes, worst.after_votes) == ("3 (3 of 3)", "1 (2 of 3), 3 (1 of 3)")
+    assert worst.after_reason == "The agent promised a refund that no policy allows."
+    assert block.rows[1].after == "no majority"
+    assert set(block.conversations) == {"rec_07", "rec_09", "rec_11"}
+
+
+def test_equal_severities_are_ordered_by_kind_and_item() -> None:
+    """Same input, same order, whatever order the comparison has."""
+    flips = [made.flip("b", "fixed", 1.0), made.flip("c", "broken", 1.0), made.flip("a", "broken", 1.0)]
+    orders = []
+    for told in (flips, flips[::-1]):
+        report = sections.comparison_report([made.pair(compared=made.comparison(flips=tuple(told)))])
+        block = next(b for part in report.sections for b in part.blocks if isinstance(b, Flips))
+        orders.append([row.facts.item_id for row in block.rows])
+
+    assert orders == [["a", "c", "b"]] * 2
+
+
+def test_a_failure_that_all_repeats_share_is_named() -> None:
+    """`no verdict: no_json`, not only `no verdict`."""
+    flips = (made.flip("x", "undecided", 1.0, after=None, after_votes={"no_json": 3}),)
+    report = sections.comparison_report([made.pair(compared=made.comparison(flips=flips))])
+    block = next(b for part in report.sections for b in part.blocks if isinstance(b, Flips))
+
+    assert block.rows[0].after == "no verdict: no_json"
+
+
+def test_counts_of_flips_in_one_line() -> None:
+    """Labelled kinds for labelled data, up and down without."""
+    unlabelled = made.comparison(flips=(), counts=FlipCounts(0, 0, 0, 2, 226, 148, 1200, None))
+    told = []
+    for pair in (made.pair(), made.pair(compared=unlabelled)):
+        part = next(part for part in sections.comparison_report([pair]).sections if part.key == "flips")
+        assert isinstance(part.blocks[0], Paragraph)
+        told.append((plain(part.title), plain(part.blocks[0].line)))
+
+    assert told[0] == (
+        "Flips: 1 broken, 1 fixed, 1 undecided",
+        (
+            "Flips: fixed 1 · broken 1 · moved 0 · undecided 1 · unchanged 134 · "
+            "exact McNemar p > 0.999 · unreadable 1 of 411 → 1 of 411"
+        ),
+    )
+    assert told[1][0] == "Flips: 2 undecided, 148 down, 226 up"
+    assert told[1][1].startswith("Flips: undecided 2 · up 226 · down 148 · unchanged 1,200 ·")
+
+
+def test_small_slices_hide_the_point_and_never_the_interval() -> None:
+    """Under ten items: `few`, and the interval."""
+    rows = table(sections.comparison_report([made.pair()]), "slices")
+
+    assert rows[0][3:6] == ["70.00%", "80.00%", "+10.0 [−10.0, +30.0]"]
+    assert rows[1][3:6] == ["few", "few", "[−30.0, +80.0]"]
+
+
+def test_spend_that_nobody_knows_is_unknown() -> None:
+    """Never 0."""
+    rows = table(sections.comparison_report([made.pair()]), "spend")
+
+    assert [row[-1] for row in rows] == ["$12.35", "unknown"]
+    nothing = made.pair(before=replace(made.pair().before, spend=None))
+    assert table(sections.comparison_report([nothing]), "spend")[0][1:] == ["unknown"] * 5
+
+
+def test_more_judges_than_the_first_screen_holds_are_all_told_below() -> None:
+    """The first table says how many more there are; a section holds the whole table."""
+    report = sections.comparison_report([made.pair(f"judge{n}") for n in range(6)])
+    legend = report.sections[0].blocks[-1]
+
+    assert len(table(report, "headline")) == 9
+    assert isinstance(legend, Paragraph)
+    assert plain(legend.line).startswith("3 more judges below.")
+    assert len(table(report, "judges")) == 18
+
+
+def test_two_pairs_of_one_judge_are_told_apart() -> None:
+    """By language, model, dataset or run: whatever differs."""
+    french = made.pair()
+    french = replace(french, after=replace(french.after, meta=made.meta("faithfulness", "v2", language="fr")))
+
+    names = {row[0] for row in table(sections.comparison_report([made.pair(), french]), "headline")[::3]}
+    assert names == {"faithfulness · en", "faithfulness · fr"}
+
+
+def test_a_report_without_anything_to_say_leaves_the_parts_out() -> None:
+    """No flags, no slices, no prompt change: no section of that name."""
+    bare = made.pair(compared=made.comparison(flags=(), slices=()), prompt_changes=())
+    keys = {part.key for part in sections.comparison_report([bare]).sections}
+
+    assert not keys & {"flags", "slices", "prompt", "people", "judges"}
+
+
+def test_text_of_records_and_configs_is_quoted_wherever_it_stands() -> None:
+    """No run of our own words contains the hostile text."""
+    pair = made.pair(made.HOSTILE, text=made.HOSTILE)
+    report = sections.comparison_report([pair])
+
+    ours = [
+        run
+        for part in report.sections
+        for block in part.blocks
+        for told in ([block.line] if isinstance(block, Paragraph) else [])
+        + ([cell for row in block.rows for cell in row] if isinstance(block, Table) else [])
+        for run in told
+        if not isinstance(run, Quoted)
+    ]
+    assert ours
+    assert not [run for run in ours if "octocat" in (run.text if isinstance(run, Strong) else run)]
+
+
+def test_a_run_report_says_when_a_judge_does_not_beat_a_constant_answer() -> None:
+    """Told in the second sentence, with the figure."""
+    weak = replace(made.pair().after, summary=made.summary(accuracy_spread=Spread(0.40, 0.01)))
+
+    told = [plain(line) for line in sections.run_report(weak).outcome]
+    assert told[1] == "It does not beat always-1 (41.60%)."
+    assert len(sections.run_report(made.pair().after).outcome) == 1
+
+
+def test_a_run_report_keeps_interval_and_run_std_apart() -> None:
+    """`69.34% [61.9, 77.7] · 137 items, 112 clusters · 3 repeats, run std 1.3`."""
+    told = plain(sections.run_report(made.pair().after).outcome[0])
+
+    assert told == (
+        "faithfulness agrees with the human labels on 69.34% [61.9, 77.7] · 137 items, 112 clusters · "
+        "3 repeats, run std 1.3."
+    )
+
+
+def test_a_run_report_with_its_baseline_holds_the_difference() -> None:
+    """The same table as the comparison's."""
+    pair = made.pair()
+    report = sections.run_report(pair.after, comparison=pair)
+
+    assert table(report, "baseline") == table(sections.comparison_report([pair]), "headline")
+
+
+def test_rows_of_verdicts_become_votes_and_facts() -> None:
+    """Repeats in order wherever the rows lie; pandas' NaN is a null."""
+    nan = float("nan")
+    row = {"item_id": "a#2", "record_id": "a", "turn_id": 2.0, "language": "fr", "gold": nan, "rules": ["r1"]}
+    rows = [
+        row | {"repeat": 1, "label": nan, "failure": "no_json", "reason": "", "flags": []},
+        row | {"repeat": 0, "label": "3", "failure": nan, "reason": "fine", "flags": ["x"]},
+    ]
+
+    votes = votes_of(rows)["a#2"]
+    assert [(vote.repeat, vote.word, vote.reason, vote.flags) for vote in votes] == [
+        (0, "3", "fine", ("x",)),
+        (1, "no_json", "", ()),
+    ]
+    facts = facts_of(rows)["a#2"]
+    assert (facts.record_id, facts.turn_id, facts.gold, facts.rules) == ("a", 2, None, ("r1",))
+    turns = [{"turn_id": 0, "lines": [{"speaker": "user", "text": "hi"}]}]
+    assert conversations_of([{"record_id": "a", "turns": turns}])["a"][0].lines == (("user", "hi"),)
+
+
+def test_prompt_changes_stand_in_the_order_of_the_text() -> None:
+    """New, changed and gone parts; a change that only some languages see says which."""
+    before = {"en.": {"a": "1", "gone": "x", "b": "2"}, "fr.": {"a": "1", "gone": "x", "b": "2"}}
+    after = {"en.": {"a": "1", "b": "3", "new": "y"}, "fr.": {"a": "9", "b": "3", "new": "y"}, "de.": {"a": "1"}}
+
+    found = [(change.path, change.before, change.after, change.where) for change in prompt_changes(before, after)]
+    assert found == [
+        ("gone", "x", None, ()),
+        ("b", "2", "3", ()),
+        ("new", None, "y", ()),
+        ("a", "1", "9", ("fr.",)),
+    ]
