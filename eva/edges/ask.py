@@ -78,10 +78,11 @@ async def ask_pairs(
     if missing:
         budget.check()
         work.check_store()
-    watcher = asyncio.create_task(_watch(stop, work.limits)) if stop is not None else None
+    watcher = asyncio.create_task(limits.halt.follow(stop)) if stop is not None else None
+    # One turn of the loop, so that a stop that is set already is seen before the first call.
+    await asyncio.sleep(0)
     try:
-        if not (stop is not None and stop.is_set()):
-            await work.run(missing)
+        await work.run(missing)
     finally:
         if watcher is not None:
             watcher.cancel()
@@ -161,8 +162,3 @@ def _interrupts(stop: asyncio.Event) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-
-
-async def _watch(stop: asyncio.Event, limits: Limits) -> None:
-    await stop.wait()
-    limits.halt.set()

@@ -13,6 +13,7 @@ class Halt:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self._stop: asyncio.Event | None = None
         self._listeners: list[Callable[[], None]] = []
 
     def set(self) -> None:
@@ -22,7 +23,13 @@ class Halt:
             listener()
 
     def is_set(self) -> bool:
-        return self._event.is_set()
+        return self._event.is_set() or (self._stop is not None and self._stop.is_set())
+
+    async def follow(self, stop: asyncio.Event) -> None:
+        """Halt when `stop` is set: seen at once by `is_set`, a turn of the loop later by those who sleep."""
+        self._stop = stop
+        await stop.wait()
+        self.set()
 
     def on_set(self, listener: Callable[[], None]) -> None:
         """Call `listener` when the halt comes."""
@@ -30,12 +37,12 @@ class Halt:
 
     async def sleep(self, seconds: float) -> bool:
         """Wait; True unless the halt came first."""
-        if seconds > 0 and not self._event.is_set():
+        if seconds > 0 and not self.is_set():
             try:
                 await asyncio.wait_for(self._event.wait(), seconds)
             except TimeoutError:
                 return True
-        return not self._event.is_set()
+        return not self.is_set()
 
 
 class CallGate:

@@ -76,8 +76,8 @@ class Preflight:
 def prepare(spec: ModelSpec, judge_modality: str = "text", *, will_ask: bool = True) -> Preflight:
     """Check a model before the first call.
 
-    `will_ask=False` (every reply is stored) leaves the key unchecked. Raises ConfigError for settings and parameters that
-    cannot work, CredentialsError for a missing key, ModelError for an unknown provider.
+    `will_ask=False` (every reply is stored) leaves the key unchecked. Raises ConfigError for settings and parameters
+    that cannot work, CredentialsError for a missing key, ModelError for an unknown provider.
     """
     _check_numbers(spec)
     _check_params(spec)

@@ -11,12 +11,12 @@ from typing import Any
 import aiohttp
 
 from eva.edges.clients.answer import reply_from
-from eva.edges.clients.contract import Transient
+from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.clients.payload import chat_body
 from eva.edges.clients.refusals import error_for, retry_after
 from eva.edges.secrets import know_key_variable
 from eva.errors import ConfigError, CredentialsError
-from eva.types import ModelSpec, Reply, Request
+from eva.types import Failure, ModelSpec, Reply, Request
 
 LARGEST_ANSWER = 32 * 2**20
 """Bytes. A server that sends more than this for one verdict is broken; reading on would only eat memory."""
@@ -60,7 +60,7 @@ class EndpointClient:
             async for chunk in response.content.iter_any():
                 data += chunk
                 if len(data) > LARGEST_ANSWER:
-                    raise Transient(f"the answer is larger than {LARGEST_ANSWER} bytes")
+                    raise RecordFailure(Failure.PROVIDER, f"the answer is larger than {LARGEST_ANSWER} bytes")
             return response.status, dict(response.headers), bytes(data)
 
     async def _open(self) -> aiohttp.ClientSession:
