@@ -30,6 +30,16 @@ def coverage_sums(confusions: Floats, n_labels: int) -> Floats:
     return np.column_stack([table[:, :, :-1].sum(axis=(1, 2)), table.sum(axis=(1, 2))])
 
 
+def error_sums(confusions: Floats, values: tuple[float, ...], *, signed: bool) -> Floats:
+    """(G, 2) sum of judge − gold (or of its size) and readable verdicts, from (G, C·(C + 1)) confusions."""
+    n_labels = len(values)
+    scale = np.asarray(values)
+    steps = scale[None, :] - scale[:, None]
+    readable = confusions.reshape(-1, n_labels, n_labels + 1)[:, :, :-1]
+    total = (readable * (steps if signed else np.abs(steps))).sum(axis=(1, 2))
+    return np.column_stack([total, readable.sum(axis=(1, 2))])
+
+
 def gold_estimates(matrix: VerdictMatrix, *, rng: np.random.Generator, resamples: int) -> Mapping[str, Estimate]:
     """Every statistic against gold, by name, and `accuracy_t` (clustered t); empty values without gold labels.
 

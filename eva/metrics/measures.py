@@ -16,6 +16,7 @@ from eva.metrics.votes import Floats
 
 TINY: Final = 1e-9
 """Sums below this are empty: differences of sums leave rounding dust."""
+DUST: Final = 1e-12
 
 ONE_LABEL: Final = "undefined: judge and people use one label only, or nothing is readable"
 UNREADABLE: Final = "undefined: no readable verdict"
@@ -33,16 +34,16 @@ class Measure:
     higher_is_better: bool | None
     unit: Literal["share", "score"] = "share"
     """`score`: in steps of the scale; a margin is multiplied by the scale's range."""
-    mean: bool = False
-    """A mean over items, so that clustered t and the bound for few changes apply."""
     undefined: str = "no items"
     """Why there is no value where there is none."""
 
 
 def to_optional(value: Any) -> float | None:
-    """A float, or None for NaN and infinity."""
+    """A float, or None for NaN and infinity; rounding dust around 0 is 0."""
     number = float(value)
-    return number if np.isfinite(number) else None
+    if not np.isfinite(number):
+        return None
+    return 0.0 if abs(number) < DUST else number
 
 
 def divide(top: Floats, bottom: Floats) -> Floats:
@@ -143,7 +144,7 @@ def flat(compute: Compute, n_labels: int) -> Compute:
 def gold_measures(n_labels: int, values: tuple[float, ...] | None) -> tuple[Measure, ...]:
     """The statistics against gold, headline first, on flattened confusions."""
     found = [
-        Measure("accuracy", flat(accuracy, n_labels), True, mean=True),
+        Measure("accuracy", flat(accuracy, n_labels), True),
         Measure("macro_f1", flat(macro_f1, n_labels), True),
         Measure("kappa", flat(kappa, n_labels), True, undefined=ONE_LABEL),
     ]
@@ -153,7 +154,7 @@ def gold_measures(n_labels: int, values: tuple[float, ...] | None) -> tuple[Meas
             Measure("mae", flat(mean_error(values, signed=False), n_labels), False, "score", undefined=UNREADABLE),
             Measure("bias", flat(mean_error(values, signed=True), n_labels), None, "score", undefined=UNREADABLE),
         ]
-    return (*found, Measure("coverage", flat(coverage, n_labels), True, mean=True))
+    return (*found, Measure("coverage", flat(coverage, n_labels), True))
 
 
 def _right(confusion: Floats) -> Floats:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from eva.metrics import agreement, arm, baselines, flags, tables
 from eva.metrics import repeats as repeats_
+from eva.metrics.ceiling import ceiling
 from eva.metrics.frame import items_from_rows, matrix_from_rows
 from eva.metrics.matrix import ABSENT, VerdictMatrix
 from eva.metrics.results import Baseline, Estimate, RepeatScores, Slice, Summary
@@ -76,6 +77,7 @@ def summarise(
         slices=_slices(items, matrix, families=slices, rng=rng, resamples=min(resamples, SLICE_RESAMPLES)),
         broken_rules=tables.broken_rules(rows),
         notes=_notes(rows, matrix, scores=scores, found=found, margin=margin or 0.0),
+        ceiling=ceiling(items, matrix, rng=rng, resamples=resamples),
     )
 
 
