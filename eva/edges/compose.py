@@ -15,6 +15,8 @@ from eva.errors import ConfigError, UnknownChoice
 CONF = Path(__file__).resolve().parents[2] / "conf"
 TEXT_KEYS = ("prompt", "language")
 """Parts of the config that hold text and are never resolved."""
+DEFAULT_JUDGE, DEFAULT_PROMPT = "faithfulness", "v1"
+"""As in conf/config.yaml (a test holds the two together)."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -65,7 +67,7 @@ def sweep_overrides() -> tuple[str, ...]:
 def choices(group: str) -> tuple[str, ...]:
     """Names of a config group's files."""
     folder = CONF / group
-    return tuple(sorted(path.stem for path in folder.glob("*.yaml"))) if folder.is_dir() else ()
+    return tuple(sorted(path.stem for path in folder.glob("[!_]*.yaml"))) if folder.is_dir() else ()
 
 
 def check_choices(overrides: Iterable[str]) -> None:
@@ -83,8 +85,10 @@ def check_choices(overrides: Iterable[str]) -> None:
         for name in names:
             if name != "null" and (not _NAME.fullmatch(name) or name not in choices(group)):
                 raise UnknownChoice(group, name, choices(group), hint=f"They are files in conf/{group}/.")
-    for judge in chosen.get("judge", ["faithfulness"]):
-        for version in chosen.get("prompt", ["v1"]):
+    if not {"judge", "prompt"} & set(chosen):
+        return
+    for judge in chosen.get("judge", [DEFAULT_JUDGE]):
+        for version in chosen.get("prompt", [DEFAULT_PROMPT]):
             known = choices(f"prompt/{judge}")
             if version not in known:
                 raise UnknownChoice("prompt", version, known, hint=f"They are files in conf/prompt/{judge}/.")

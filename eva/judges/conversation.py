@@ -32,16 +32,18 @@ def items(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
 
 
 def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema:
-    """The reply contract. With bounded strings (small models) the label comes first, else after the evidence."""
+    """The reply contract. Bounded (small models, which run away in long texts): the label first, a bare rating a dimension and
+    one piece of evidence; else each dimension's evidence, flag and rating, then the label."""
     label = {judge.label_field: label_schema(judge.scale)}
     if not judge.dimensions:
         reason = {judge.reason_field: text_schema(max_chars)}
         return object_schema({**label, **reason} if max_chars else {**reason, **label})
-    evidence = {"evidence": text_schema(max_chars), "flagged": {"type": "boolean"}}
-    rating = {"rating": label_schema(judge.scale)}
-    one = object_schema({**rating, **evidence} if max_chars else {**evidence, **rating})
-    dimensions = {"dimensions": object_schema({name: one for name in judge.dimensions})}
-    return object_schema({**label, **dimensions} if max_chars else {**dimensions, **label})
+    rating = label_schema(judge.scale)
+    if max_chars:
+        short = object_schema({name: rating for name in judge.dimensions})
+        return object_schema({**label, "dimensions": short, "evidence": text_schema(max_chars)})
+    one = object_schema({"evidence": text_schema(None), "flagged": {"type": "boolean"}, "rating": rating})
+    return object_schema({"dimensions": object_schema({name: one for name in judge.dimensions}), **label})
 
 
 def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
@@ -89,7 +91,7 @@ def _read_dimensions(judge: JudgeSpec, record: Record, *, value: Any, repeat: in
     stated_value = fields.get(value, judge.label_field)
     stated = _stated(stated_value, judge)
     labels, broken, failure = _dimension_labels(judge, given)
-    flags = tuple(name for name in judge.dimensions if fields.boolean(fields.get(fields.get(given, name), "flagged")))
+    flags = tuple(name for name in judge.dimensions if _flagged(judge, given, name, labels))
     broken += _flag_rules(judge, labels, flags)
     label: str | None = None
     if failure is None:
@@ -106,7 +108,7 @@ def _read_dimensions(judge: JudgeSpec, record: Record, *, value: Any, repeat: in
         label=label,
         failure=failure,
         flags=flags,
-        reason=_reason(judge, given, labels, flags),
+        reason=_reason(judge, given, labels, flags) or fields.text(fields.get(value, "evidence")),
         model_label=stated,
         broken_rules=tuple(broken),
         dimensions=labels,
@@ -137,6 +139,14 @@ def _dimension_labels(judge: JudgeSpec, given: Any) -> tuple[dict[str, str], lis
         else:
             labels[name] = label
     return labels, broken, failure
+
+
+def _flagged(judge: JudgeSpec, given: Any, name: str, labels: Mapping[str, str]) -> bool:
+    """As the reply says; where it gives a bare rating, whatever is below the best label."""
+    dimension = fields.get(given, name)
+    if isinstance(dimension, dict):
+        return bool(fields.boolean(fields.get(dimension, "flagged")))
+    return labels.get(name, judge.scale.labels[-1]) != judge.scale.labels[-1]
 
 
 def _flag_rules(judge: JudgeSpec, labels: Mapping[str, str], flags: tuple[str, ...]) -> list[str]:

@@ -97,7 +97,7 @@ def make_plan(
         raise DataError("\n".join(lacking[:5]) + more)
     if not requests:
         raise DataError("the dataset has no records to judge", file=dataset.name)
-    notes = _language_note(dataset, str(language["code"]))
+    notes = _language_note(dataset, prompt, judge, language=language, languages=languages)
     return Plan(judge=judge, dataset=dataset, compiled=compiled, requests=tuple(requests), items=items, notes=notes)
 
 
@@ -111,11 +111,24 @@ def _own_language(record: Record, languages: Mapping[str, Mapping[str, Any]]) ->
     return languages[record.language]
 
 
-def _language_note(dataset: Dataset, code: str) -> tuple[str, ...]:
-    others = sum(record.language != code for record in dataset.records)
-    if code == AUTO or not others:
+def _language_note(
+    dataset: Dataset,
+    prompt: Mapping[str, Any],
+    judge: JudgeSpec,
+    *,
+    language: Mapping[str, Any],
+    languages: Mapping[str, Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Said where records would get other guidance in their own language; silent where the text is the same."""
+    if language["code"] == AUTO:
+        return ()
+    used = compile_prompt(prompt, judge, language=language).sha256
+    codes = {record.language for record in dataset.records} - {language["code"]}
+    differ = {code for code in codes if compile_prompt(prompt, judge, language=languages[code]).sha256 != used}
+    others = sum(record.language in differ for record in dataset.records)
+    if not others:
         return ()
     return (
-        f"{others} of {len(dataset.records)} records are not in the run's language {code!r}: they are judged without their own "
-        "language's guidance (language=auto gives each record its own).",
+        f"{others} of {len(dataset.records)} records are in languages with guidance of their own that language={language['code']} "
+        "does not give them; language=auto gives each record its own.",
     )

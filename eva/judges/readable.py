@@ -61,3 +61,13 @@ def _request_text(item: Item, record: Record) -> str:
     before = "\n".join(event_line(event) for event in record.events if event.turn_id < item.turn_id)
     folded = f"… {before[-CONTEXT_CHARS:]}" if len(before) > CONTEXT_CHARS else before
     return "\n".join([_title(item, record), "", *own, "", "--- before ---", folded or "(nothing)"])
+
+
+def item_text(item: Item, record: Record, *, speaker: str) -> str:
+    """What an item's label is about, as plain text: the turn's own words, or the whole conversation's."""
+    spoken = [
+        event
+        for event in record.events
+        if item.turn_id is None or (event.turn_id == item.turn_id and event.type == speaker)
+    ]
+    return "\n".join(_text(event) for event in spoken)

@@ -98,7 +98,8 @@ def _shape(judge: JudgeSpec) -> Shape:
 
 
 def _is_rated(judge: JudgeSpec, entries: list[Any]) -> bool:
-    return any(isinstance(read_label(fields.get(entry, judge.label_field), judge.scale), str) for entry in entries)
+    """A label of the scale; `null` for a turn without content of the rated speaker is what the contract asks for."""
+    return any(_label(judge, entry) in judge.scale.labels for entry in entries)
 
 
 def _read_turn(

@@ -1,0 +1,38 @@
+"""`python -m eva …`: everything that is done with finished runs, prompts, datasets and stored replies. Nothing here asks a model.
+
+Exit codes: 0 done; 1 no (a check or a gate failed); 2 cannot tell, or wrong input; 3 the check itself broke; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from eva.commands import COMMANDS
+from eva.edges.early import leave
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, one file of eva/commands a command."""
+    top = argparse.ArgumentParser(prog="python -m eva", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    subparsers = top.add_subparsers(dest="command", required=True, metavar="command")
+    for name, command in COMMANDS.items():
+        one = subparsers.add_parser(
+            name, help=command.HELP, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        command.arguments(one)
+        one.set_defaults(run=command.run)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is returned, or raised as SystemExit for errors that users can mend."""
+    given = parser().parse_args(arguments)
+    with leave():
+        code: int = given.run(given)
+        return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""The commands of `python -m eva`, by name. Each module: HELP, arguments(parser), run(arguments) → exit code."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Protocol
+
+from eva.commands import compare, log, prompts, show
+
+
+class Command(Protocol):
+    """What a file in this folder provides."""
+
+    HELP: str
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's arguments."""
+        ...
+
+    def run(self, given: argparse.Namespace) -> int:
+        """Do it; the exit code."""
+        ...
+
+
+COMMANDS: Mapping[str, Command] = {
+    "show": show,
+    "compare": compare,
+    "prompts": prompts,
+    "log": log,
+}

@@ -1,0 +1,34 @@
+"""Send a run folder to MLflow, again or for the first time: completes what a lost server left undone, never doubles.
+
+  python -m eva log last
+  python -m eva log <run> tracking=server tracking.uri=http://127.0.0.1:5000
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from eva.commands.places import add_filters, add_home, home_of, run_or_version
+from eva.edges.compose import compose
+from eva.edges.provenance import ROOT
+from eva.edges.runs import RunFolder, all_runs
+from eva.edges.settings import settings_from
+
+HELP = "send a run folder to MLflow"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", help="a run id, its beginning, a prompt version, `last`, or `all`")
+    parser.add_argument("overrides", nargs="*", help="tracking=… settings, as for run.py")
+    add_filters(parser)
+    add_home(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    from eva.publishing import log_folder
+
+    tracking = settings_from(compose(given.overrides)).tracking.at(ROOT)
+    folders: list[RunFolder] = all_runs(home_of(given)) if given.run == "all" else [run_or_version(given, given.run)]
+    for folder in folders:
+        log_folder(folder, tracking=tracking, say=print)
+    return 0

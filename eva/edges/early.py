@@ -1,0 +1,48 @@
+"""Before Hydra composes anything: a wrong choice, or a key on the command line, is said at once and written nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets as entropy
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from eva.edges.compose import check_choices
+from eva.edges.secrets import redact
+from eva.errors import ConfigError, EvaError
+
+SWEEP_VARIABLE = "EVA_SWEEP"
+"""Carries the sweep's tag to its jobs, those in other processes included."""
+_KEY_SETTING = re.compile(r"(^|\.|_)(api_?key|secret|password|token|bearer)$", re.IGNORECASE)
+
+
+def check_command_line(arguments: Sequence[str]) -> None:
+    """Raise ConfigError or UnknownChoice for what cannot be right; name the sweep if there is one."""
+    overrides = [word for word in arguments if "=" in word and not word.startswith("-")]
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if _KEY_SETTING.search(key.lstrip("+~")) or redact(override) != override:
+            raise ConfigError(
+                f"`{key}` looks like it carries a credential. No setting takes one: put it into an environment variable and name "
+                "that with model.key_env=NAME."
+            )
+        if value.startswith(("'", '"')) and not value.endswith(value[0]):
+            raise ConfigError(f"`{override}`: the quote is not closed. In a shell, write '{key}=\"…\"'.")
+    check_choices(overrides)
+    if {"-m", "--multirun"} & set(arguments):
+        os.environ[SWEEP_VARIABLE] = f"sweep-{entropy.token_hex(4)}"
+
+
+@contextmanager
+def leave() -> Iterator[None]:
+    """Turn what users can mend into one message and its exit code: 2 stopped, 130 interrupted; no traceback."""
+    try:
+        yield
+    except EvaError as error:
+        print(f"eva: {redact(str(error))}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+    except KeyboardInterrupt:
+        print("eva: interrupted. The same command goes on where this one stopped.", file=sys.stderr)
+        raise SystemExit(130) from None

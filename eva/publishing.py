@@ -1,0 +1,51 @@
+"""A finished run folder → its page and MLflow. What fails here loses nothing: the folder is the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eva.edges import runs
+from eva.edges.runs import RunFolder
+from eva.edges.tracking import LoggedRun, TrackingSpec, log_run
+from eva.errors import TrackingError
+from eva.reporting import comparison_of, report_of
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where a run can be looked at."""
+
+    logged: LoggedRun | None
+    """None with tracking=none, or where MLflow failed."""
+    problem: str = ""
+
+
+def publish(folder: RunFolder, baseline: RunFolder | None, *, tracking: TrackingSpec, say: Say) -> Published:
+    """Write the run's page, then send the folder to MLflow."""
+    write_page(folder, baseline)
+    return log_folder(folder, tracking=tracking, say=say)
+
+
+def write_page(folder: RunFolder, baseline: RunFolder | None) -> None:
+    """report.html and plots, from what the folder holds."""
+    import importlib.util
+    if importlib.util.find_spec("eva.report.html") is None:
+        return
+    from eva.report import html
+
+    comparison = comparison_of(folder.comparison) if folder.comparison else None
+    report = report_of(folder, baseline=baseline, comparison=comparison)
+    runs.write_text(folder.path / "report.html", html.render(report))
+
+
+def log_folder(folder: RunFolder, *, tracking: TrackingSpec, say: Say) -> Published:
+    """Send a folder to MLflow; a failure is said with the command that completes it."""
+    try:
+        return Published(logged=log_run(folder.path, tracking=tracking))
+    except TrackingError as error:
+        problem = f"MLflow: {error}\nThe run is safe in {folder.path}. To send it later: python -m eva log {folder.run_id}"
+        say(problem)
+        return Published(logged=None, problem=problem)

@@ -1,0 +1,73 @@
+"""Several jobs, one end: how each job ended, and the comparison of every pair that differs only in the prompt."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from eva.edges.early import SWEEP_VARIABLE
+from eva.edges.provenance import ROOT
+from eva.edges.runs import RunFolder, all_runs
+from eva.edges.secrets import redact
+from eva.measuring import compare_runs
+from eva.prompts.lock import version_order
+from eva.reporting import comparisons_report, pair_of, print_report
+
+
+def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str = "") -> None:
+    """Append how a job ended; jobs may be processes of their own, so the note is a line in the sweep's file."""
+    path = _notes(sweep)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = json.dumps({"job": " ".join(overrides), "code": code, "problem": redact(problem)}, ensure_ascii=False)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def finish_sweep(home: Path | None = None) -> int:
+    """Print the table of jobs and the comparisons; the worst exit code. Calls no model."""
+    sweep = os.environ[SWEEP_VARIABLE]
+    jobs = _jobs(sweep)
+    print(f"\nsweep {sweep}: {len(jobs)} jobs")
+    for job in jobs:
+        problem = f": {job['problem']}" if job["problem"] else ""
+        ended = "ok    " if job["code"] == 0 else f"exit {job['code']}"
+        print(f"  {ended}  {job['job']}{problem}")
+    runs = [run for run in all_runs(home or ROOT / "mlruns") if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"]
+    pairs = [
+        pair_of(before, after, compare_runs(before, after, margin=float(after.meta["margin"])))
+        for before, after in prompt_pairs(runs)
+    ]
+    if pairs:
+        print()
+        print_report(comparisons_report(pairs))
+    return max((int(job["code"]) for job in jobs), default=0)
+
+
+def prompt_pairs(runs: list[RunFolder]) -> list[tuple[RunFolder, RunFolder]]:
+    """Every two runs that differ in the prompt and in nothing else, older version first."""
+    ordered = sorted(runs, key=lambda run: (run.meta["judge"], version_order(str(run.meta["prompt"])), run.run_id))
+    return [
+        (before, after)
+        for place, before in enumerate(ordered)
+        for after in ordered[place + 1 :]
+        if _alike(before) == _alike(after) and before.meta["prompt_sha256"] != after.meta["prompt_sha256"]
+    ]
+
+
+def _alike(run: RunFolder) -> tuple[object, ...]:
+    meta = run.meta
+    return meta["judge"], meta["language"], meta["task"], meta["digests"]["model"], meta["digests"]["dataset"]
+
+
+def _notes(sweep: str) -> Path:
+    return ROOT / "mlruns" / "sweeps" / f"{sweep}.jsonl"
+
+
+def _jobs(sweep: str) -> list[dict[str, object]]:
+    path = _notes(sweep)
+    if not path.exists():
+        print("eva: no job of this sweep got as far as a run", file=sys.stderr)
+        return [{"job": "(none)", "code": 3, "problem": "no job ran"}]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

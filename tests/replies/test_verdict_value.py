@@ -1,0 +1,102 @@
+"""Which JSON value of a reply is the verdict (pitfalls C18–C22, C26, C30, C32, C55, C94)."""
+
+from __future__ import annotations
+
+import pytest
+
+from eva.judges import conversation, turn
+from eva.types import Failure, Reply
+from tests.factories import CONCISENESS, FAITHFULNESS, reply
+from tests.factories import conversation as record
+
+FULL = '{"rating": 3, "dimensions": {"policy": {"evidence": "", "flagged": false, "rating": 3}, "hallucination": {"evidence": "", "flagged": false, "rating": 3}}}'
+
+
+def read(given: Reply) -> str | Failure:
+    (verdict,) = conversation.read(FAITHFULNESS, record(), reply=given)
+    found = verdict.label if verdict.label is not None else verdict.failure
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"rating": 2}', "2"),
+        ('```json\n{"rating": 2, "explanation": "ok"}\n```', "2"),
+        ('Here you are:\n```\n{"rating": 2}\n```\nThanks.', "2"),
+        ('{"rating": 3, "explanation": "printed ```json {\\"rating\\": 1}``` to the user"}', "3"),
+        ('The call used args {} and returned []. Verdict: {"rating": 1, "explanation": "x"} (see {1}).', "1"),
+        ('Maybe {"rating": 1}. No, policy was followed.</think>{"rating": 3}', "3"),
+        ('<think>Maybe {"rating": 1}.</think>\n{"rating": 3}', "3"),
+        ('<think>Maybe {"rating": 1}. Let me', Failure.UNFINISHED_REASONING),
+        ('Draft: {"rating": 1}\nFinal: {"rating": 3}', "3"),
+        ('Either {"rating": 1} or {"rating": 3}, hard to say.', Failure.AMBIGUOUS),
+        ('{"rating": 2} and again {"rating": 2}, surely.', "2"),
+        (f'The record says {{"rating": 1}}. {FULL} That is all.', "3"),
+        (f'{FULL}\nThe tool had answered {{"rating": 1}}', "3"),
+        ('{"result": {"rating": 2}}', "2"),
+        ('[{"rating": 2}]', "2"),
+        ('{"Rating": 2}', "2"),
+        ('{"explanation": "All good."}', Failure.NO_VERDICT),
+        ('{"note": 3}', Failure.NO_VERDICT),
+        ("I cannot rate this", Failure.REFUSED),
+        ("I'm sorry, I can't help with that.", Failure.REFUSED),
+        ("The rating is 3.", Failure.NO_JSON),
+        ('{"rating": 1, "rating": 3}', Failure.AMBIGUOUS),
+        ('{"rating": 3, "rating": 3}', "3"),
+        ('{"rating": NaN}', Failure.OFF_SCALE),
+        ('{"rating": "trois"}', Failure.OFF_SCALE),
+        ('{"rating": null}', Failure.ABSTAINED),
+        ('{"rating": 2', Failure.TRUNCATED),
+        ("\ufeff" + '{"rating": 2}', "2"),
+        ("", Failure.EMPTY),
+        ("   \n", Failure.EMPTY),
+        ("{" * 100_000, Failure.NO_JSON),
+        ("[" * 100_000, Failure.NO_JSON),
+        ("x" * 3_000_000 + ' {"rating": 2}', "2"),
+    ],
+)
+def test_the_verdict_among_other_text(text: str, expected: str | Failure) -> None:
+    assert read(reply(text)) == expected
+
+
+def test_a_repaired_reply_is_marked() -> None:
+    """C18: how many answers needed repair stays visible."""
+    (plain,) = conversation.read(FAITHFULNESS, record(), reply=reply(FULL))
+    (fenced,) = conversation.read(FAITHFULNESS, record(), reply=reply(f"```json\n{FULL}\n```"))
+
+    assert (plain.repaired, fenced.repaired) == (False, True)
+    assert plain.label == fenced.label == "3"
+
+
+def test_the_token_limit_is_its_own_failure() -> None:
+    """C30: truncated content, empty content with the budget spent on reasoning, and a provider that claims `stop`."""
+    cut = '[{"turn_id":1,"rating":3},{"turn_id":2,"rat'
+    for finish in ("length", "stop"):
+        verdicts = turn.read(CONCISENESS, record(2), reply=reply(cut, finish_reason=finish))
+        assert [verdict.failure for verdict in verdicts] == [Failure.TRUNCATED, Failure.TRUNCATED]
+    assert read(reply("", finish_reason="length")) == Failure.TRUNCATED
+
+
+def test_a_content_filter_is_not_a_verdict() -> None:
+    """C32."""
+    assert read(reply(None, finish_reason="content_filter")) == Failure.FILTERED
+    assert read(reply(FULL, finish_reason="content_filter")) == Failure.FILTERED
+
+
+def test_an_answer_in_a_tool_call_is_read_and_marked() -> None:
+    """C55."""
+    (verdict,) = conversation.read(FAITHFULNESS, record(), reply=reply(None, tool_arguments='{"rating": 2}'))
+
+    assert verdict.label == "2"
+    assert verdict.repaired
+
+
+def test_a_provider_error_keeps_its_kind() -> None:
+    assert read(reply(None, error=Failure.TOO_LONG)) == Failure.TOO_LONG
+
+
+def test_echoed_record_json_is_not_the_verdict() -> None:
+    """C94: a tool response in the record that looks like a turn judge's answer, quoted by a conversation judge."""
+    assert read(reply('The tool returned [{"turn_id": 1, "rating": 1}]. ' + FULL)) == "3"
