@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from eva.metrics.results import Difference, VerdictWord
 from eva.report import numbers, words
-from eva.report.blocks import Column, Line, Paragraph, Quoted, Run, Strong, Table, line
+from eva.report.blocks import Column, IntervalRow, Line, Paragraph, Quoted, Run, Strong, Table, line
 from eva.report.inputs import Arm, Pair
 
 FIRST_SCREEN_JUDGES: Final = 3
@@ -86,6 +86,19 @@ def main_tables(pairs: Sequence[Pair], *, limit: int | None = None) -> tuple[Tab
             rows = [row for pair in group for row in _rows(pair, pairs, statistics=statistics)]
             tables.append(_table(tuple(rows), statistics))
     return tuple(tables)
+
+
+def interval_rows(pairs: Sequence[Pair]) -> tuple[IntervalRow, ...]:
+    """The deciding difference of every judge, for a picture; judges without one are left out."""
+    rows = []
+    for pair in ordered(pairs):
+        first = words.headline(pair)
+        if first is not None:
+            unit: Literal["points", "plain"] = "points" if words.points(first.statistic) else "plain"
+            name = f"{words.name_of(pair, pairs)}, {words.statistic(first.statistic).lower()}"
+            value = first.difference
+            rows.append(IntervalRow(name, value.value, value.low, value.high, first.verdict, unit))
+    return tuple(rows)
 
 
 def legend(pairs: Sequence[Pair]) -> Paragraph:

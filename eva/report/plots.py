@@ -15,8 +15,9 @@ from typing import Any, Final, Literal
 from eva.metrics.results import Estimate
 from eva.report import numbers, untrusted
 from eva.report.blocks import Confusion, IntervalRow
+from eva.report.headline import interval_rows
 from eva.report.inputs import Pair
-from eva.report.words import headline, name_of, statistic
+from eva.report.words import statistic
 
 Format = Literal["png", "svg"]
 DPI: Final = 150
@@ -67,9 +68,7 @@ def confusion(arms: Sequence[Confusion], *, title: str, kind: Format = "png") ->
 
 def differences(pairs: Sequence[Pair], *, kind: Format = "png") -> bytes:
     """The difference of every judge with its 95% interval, a dot and a bar each; shares in points, scores apart."""
-    rows = [_headline_row(pair, pairs) for pair in pairs]
-    shown = [row for row in rows if row is not None]
-    return intervals(shown, title="Difference, after − before, with 95% interval", kind=kind)
+    return intervals(interval_rows(pairs), title="Difference, after − before, with 95% interval", kind=kind)
 
 
 def intervals(rows: Sequence[IntervalRow], *, title: str, kind: Format = "png") -> bytes:
@@ -145,16 +144,6 @@ def _history_line(axes: Any, points: Sequence[tuple[float, Estimate]], colour: s
     for x, estimate in shown:
         if estimate.low is not None and estimate.high is not None:
             axes.plot([x, x], [estimate.low * 100, estimate.high * 100], color=colour, linewidth=1.2, alpha=0.7)
-
-
-def _headline_row(pair: Pair, pairs: Sequence[Pair]) -> IntervalRow | None:
-    first = headline(pair)
-    if first is None:
-        return None
-    estimate = first.difference
-    unit: Literal["points", "plain"] = "points" if numbers.unit_of(first.statistic) is numbers.PERCENT else "plain"
-    name = f"{name_of(pair, pairs)}, {statistic(first.statistic).lower()}"
-    return IntervalRow(name, estimate.value, estimate.low, estimate.high, first.verdict, unit)
 
 
 def _figure(width: float, height: float, title: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from eva.report import closing, details, flips, headline, numbers, run_parts, words
-from eva.report.blocks import Block, Heading, Line, Paragraph, PromptDiff, Quoted, Report, Section, line
+from eva.report.blocks import Block, Heading, IntervalPlot, Line, Paragraph, PromptDiff, Quoted, Report, Section, line
 from eva.report.inputs import Arm, Pair
 
 
@@ -52,6 +52,8 @@ def _first_screen(pairs: Sequence[Pair]) -> Section:
     blocks = ([unlike] if unlike else []) + blocks
     if pairs:
         blocks.append(headline.legend(pairs))
+    if len(pairs) > 1:
+        blocks.append(IntervalPlot(headline.interval_rows(pairs)))
     return Section("headline", line("Headline"), tuple(blocks), rank="first")
 
 

@@ -222,7 +222,7 @@ def test_spend_that_nobody_knows_is_unknown() -> None:
 def test_more_judges_than_the_first_screen_holds_are_all_told_below() -> None:
     """The first table says how many more there are; a section holds the whole table."""
     report = sections.comparison_report([made.pair(f"judge{n}") for n in range(6)])
-    legend = report.sections[0].blocks[-1]
+    legend = next(block for block in report.sections[0].blocks if isinstance(block, Paragraph))
 
     assert len(table(report, "headline")) == 9
     assert isinstance(legend, Paragraph)
