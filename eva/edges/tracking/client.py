@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 METRICS_A_BATCH, TEXTS_A_BATCH, TRACES_A_BATCH, FOUND_A_PAGE = 900, 90, 100, 100
 ATTEMPTS, FIRST_WAIT_S = 6, 0.25
-MLFLOW_VERSION, SCHEMA_REVISION = "3.17.2", "dc11669786a5"
-"""What this package is tested with: the version, and the revision of its database's schema."""
 T = TypeVar("T")
 
 

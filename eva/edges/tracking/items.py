@@ -1,7 +1,8 @@
 """What each item's trace says: one consensus trace an item, with people's labels and the judge's over its repeats.
 
-The compare page of MLflow pairs the rows of two runs by identical request text, shows one value per assessment name,
-and sorts by request time, newest first.
+The compare page of MLflow pairs the rows of two runs by identical request text, shows one value per assessment name
+(the first three names of the alphabet without being asked: agreement, correct, judge_label), and sorts by request time,
+newest first.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class ItemTrace:
     request: str
     response: str
     """The modal label, or `no verdict`."""
-    reasons: str
+    said: Mapping[str, str]
+    """Repeat (`repeat 0`) -> label or failure, with the reason."""
     ok: bool
     """False where most repeats have no verdict."""
     seconds: float | None
@@ -112,7 +114,8 @@ def _trace(item_id: str, request: str, rows: Sequence[Mapping[str, Any]], *, mov
     first = rows[0]
     label, agreement, votes = consensus(rows)
     gold = first.get("gold")
-    reasons = "\n".join(f"repeat {row['repeat']}: {_said(row)}" for row in rows)
+    said = {f"repeat {row['repeat']}": _said(row) for row in rows}
+    reasons = "\n".join(f"{repeat}: {words}" for repeat, words in said.items())
     opinions = [
         *_human(first),
         Opinion("judge_label", "feedback", label or UNDECIDED, JUDGE, model, _reason(rows, label) or reasons),
@@ -122,12 +125,12 @@ def _trace(item_id: str, request: str, rows: Sequence[Mapping[str, Any]], *, mov
     ]
     flags = sorted({str(flag) for row in rows for flag in row.get("flags") or ()})
     if flags:
-        opinions.append(Opinion("flags", "feedback", ", ".join(flags), JUDGE, model))
+        opinions.append(Opinion("raised_flags", "feedback", ", ".join(flags), JUDGE, model))
     return ItemTrace(
         item_id=item_id,
         request=request,
         response=label or UNDECIDED,
-        reasons=reasons,
+        said=said,
         ok=label is not None,
         seconds=_mean(row.get("latency_s") for row in rows if not row.get("cached")),
         tokens=_tokens(rows),

@@ -14,18 +14,23 @@ SHARES = ("accuracy", "macro_f1")
 
 
 def note(folder: RunFolder, links: Links, *, traces: int, remarks: Sequence[str] = ()) -> str:
-    """The Markdown. `traces`: items that have a row on the evaluation page; `remarks`: what was left out, in words."""
+    """The Markdown, headline first: the page folds all but its first lines.
+
+    `traces`: items that have a row on the evaluation page; `remarks`: what was left out, in words.
+    """
     run = folder.run
     lines = [
-        f"**{folder.judge}**, prompt **{run.get('prompt')}**: {run.get('summary') or 'no summary'}",
-        "",
         *_state(folder),
+        _headline(folder),
+        "",
+        *_links(links, folder),
+        "",
+        f"Prompt **{run.get('prompt')}** of **{folder.judge}**: {run.get('summary') or 'no summary'}",
+        "",
         _sizes(folder),
         "",
         *_table(folder),
         *_verdict(folder),
-        "",
-        *_links(links, folder),
         "",
         *_remarks(traces, remarks),
         "```",
@@ -39,6 +44,28 @@ def _state(folder: RunFolder) -> list[str]:
     if folder.status == "finished":
         return []
     return [f"> **{folder.status}**: the numbers are of what was asked before it stopped.", ""]
+
+
+def _headline(folder: RunFolder) -> str:
+    """`accuracy 70.07% ± 0.00%; against v1 -0.73 [-3.1, +1.6]: cannot tell`."""
+    accuracy, score = folder.summary.get("accuracy") or {}, folder.summary.get("mean_score") or {}
+    if accuracy.get("mean") is not None:
+        spread = f" ± {percent(accuracy['std'])}" if accuracy.get("std") is not None else ""
+        head = f"**accuracy {percent(accuracy['mean'])}{spread}**"
+    else:
+        head = f"**mean score {number(score.get('value'))}**"
+    rows = (folder.comparison or {}).get("differences") or ()
+    if not rows:
+        return f"{head}; no baseline"
+    points = _points if rows[0]["statistic"] in SHARES else _signed
+    change = rows[0].get("difference") or {}
+    ends = f"[{points(change.get('low'))}, {points(change.get('high'))}]"
+    return f"{head}; against {_before(folder)} {points(change.get('value'))} {ends}: **{rows[0].get('verdict')}**"
+
+
+def _before(folder: RunFolder) -> str:
+    comparison = folder.comparison or {}
+    return str(comparison.get("prompt_before") or comparison.get("before"))
 
 
 def _sizes(folder: RunFolder) -> str:
@@ -75,10 +102,9 @@ def _table(folder: RunFolder) -> list[str]:
 def _verdict(folder: RunFolder) -> list[str]:
     comparison = folder.comparison
     if comparison is None:
-        return ["No baseline: nothing to compare with."]
-    before = comparison.get("prompt_before") or comparison.get("before")
+        return []
     head = [
-        f"Against **{before}**, {comparison.get('n_items')} common items:",
+        f"Against **{_before(folder)}**, {comparison.get('n_items')} common items:",
         "",
         "| | before | after | difference | 95% interval | verdict |",
         "|---|---|---|---|---|---|",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from eva.edges.tracking import tables
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.folder import RunFolder
 from eva.edges.tracking.items import chosen, item_traces
 from eva.edges.tracking.stored import StoredOpinion, StoredTrace
 from eva.edges.tracking.wire import Target, WireOpinion, WireTrace, wire
+
+SPANS_WRITTEN = "mlflow.trace.spansLocation"
+"""The tag that a trace has once its span is there too."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +41,28 @@ def write_pages(folder: RunFolder, store: Store, target: Target, *, keep: bool, 
     wanted = wire(picked, target)
     there = {row.trace_id: row for row in store.traces(target.experiment_id, target.run_id)} if known else {}
     if keep:
-        missing = [trace for trace in wanted if trace.trace_id not in there]
+        whole = {key for key, row in there.items() if SPANS_WRITTEN in row.tags}
+        missing = [trace for trace in wanted if trace.trace_id not in whole]
     else:
         store.delete_traces(target.experiment_id, list(there))
         missing = [_with_people(trace, there.get(trace.trace_id)) for trace in wanted]
-    writer = _write(store, missing)
-    return Pages(len(wanted), writer, _remarks(len(every), len(wanted), tracking.traces))
+    writer, slow = _write(store, missing)
+    return Pages(len(wanted), writer, (*_remarks(len(every), len(wanted), tracking.traces), *slow))
 
 
-def _write(store: Store, traces: Sequence[WireTrace]) -> str:
+def _write(store: Store, traces: Sequence[WireTrace]) -> tuple[str, tuple[str, ...]]:
+    """(which way, why not the quick one). Both leave what is there as it is, so the second may follow the first."""
     if not traces:
-        return "none"
-    store.write_traces(traces)
-    return "client"
+        return "none", ()
+    if not store.tracking.fast_traces or store.tracking.uri.startswith("http"):
+        store.write_traces(traces)
+        return "client", ()
+    try:
+        tables.write_traces(store.tracking.uri, traces)
+    except tables.NotUsable as error:
+        store.write_traces(traces)
+        return "client", (f"Traces were written by the public client, which is slower: {error}.",)
+    return "tables", ()
 
 
 def _remarks(items: int, written: int, which: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eva.edges.tracking import client
 from eva.edges.tracking.names import experiment_name
-from eva.edges.tracking.spec import TrackingSpec
+from eva.edges.tracking.spec import SCHEMA_REVISION, TrackingSpec
 from eva.errors import TrackingError
 
 PRIMARY = {
@@ -90,7 +90,7 @@ def _ready(path: Path) -> bool:
             rows = database.execute("SELECT version_num FROM alembic_version").fetchall()
     except sqlite3.Error:  # not a database, or empty: MLflow itself then says what is wrong
         return False
-    return rows == [(client.SCHEMA_REVISION,)]
+    return rows == [(SCHEMA_REVISION,)]
 
 
 def _stage(path: Path, name: str) -> str | None:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+MLFLOW_VERSION, SCHEMA_REVISION = "3.17.2", "dc11669786a5"
+"""What this package is tested with: MLflow's version, and the revision of its database's schema."""
+
 Kind = Literal["local", "server", "none"]
 Traces = Literal["all", "moved", "failures", "none"]
 

@@ -56,7 +56,12 @@ class WireTrace:
     metadata: Mapping[str, str]
     tokens: tuple[int, int] | None
     cost_usd: float | None
+    prompt: tuple[str, int] | None
+    """Name and version in the registry."""
     span: Mapping[str, Any]
+    """The one span in `Span.to_dict` form."""
+    span_hex: str
+    span_type: str
     opinions: tuple[WireOpinion, ...]
 
 
@@ -89,7 +94,10 @@ def _wire(trace: ItemTrace, target: Target, *, at: int) -> WireTrace:
         metadata=metadata,
         tokens=trace.tokens,
         cost_usd=trace.cost_usd,
+        prompt=target.prompt,
         span=_span(trace, target, key=key, at=at, duration=duration),
+        span_hex=_span_id(key).hex(),
+        span_type=KIND,
         opinions=tuple(_opinion(opinion, target, key=key, at=at) for opinion in trace.opinions),
     )
 
@@ -99,18 +107,22 @@ def linked_prompts(name: str, version: int) -> str:
     return json.dumps([{"name": name, "version": str(version)}])
 
 
+def _span_id(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()[:8]
+
+
 def _usage(tokens: tuple[int, int]) -> dict[str, int]:
     return {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)}
 
 
 def _span(trace: ItemTrace, target: Target, *, key: str, at: int, duration: int) -> dict[str, Any]:
     """One root span in `Span.to_dict` form: ids in base64, attribute values dumped as JSON."""
-    answer = {"label": trace.response, "reasons": trace.reasons}
+    answer = {"label": trace.response, **trace.said}
     # The model's name is ours, not `mlflow.llm.model`: with that one MLflow imports litellm (4 s) to guess a cost.
     attributes: dict[str, Any] = {
         "mlflow.traceRequestId": key,
         "mlflow.spanType": KIND,
-        "mlflow.spanInputs": trace.request,
+        "mlflow.spanInputs": trace.request.replace("\n", "  \n"),  # shown as Markdown: keeps the lines apart
         "mlflow.spanOutputs": answer,
         "eva.model": target.model,
     }
@@ -118,7 +130,7 @@ def _span(trace: ItemTrace, target: Target, *, key: str, at: int, duration: int)
         attributes["mlflow.chat.tokenUsage"] = _usage(trace.tokens)
     return {
         "trace_id": base64.b64encode(bytes.fromhex(key.removeprefix("tr-"))).decode(),
-        "span_id": base64.b64encode(hashlib.sha256(key.encode()).digest()[:8]).decode(),
+        "span_id": base64.b64encode(_span_id(key)).decode(),
         "parent_span_id": None,
         "name": target.judge,
         "start_time_unix_nano": at * 1_000_000,
