@@ -12,13 +12,16 @@ from eva.edges.datasets.eva_agent_speech_fidelity import read_eva_agent_speech_f
 from eva.edges.datasets.eva_conciseness import read_eva_conciseness
 from eva.edges.datasets.eva_conversation_progression import read_eva_conversation_progression
 from eva.edges.datasets.eva_faithfulness import read_eva_faithfulness
+from eva.edges.datasets.eva_runs import read_eva_runs
 from eva.edges.datasets.labels import check_labels
 from eva.edges.datasets.limit import limit_records
 from eva.edges.datasets.loading import audio_path, dataset_path, load, stream
+from eva.edges.datasets.mlflow_traces import read_mlflow_traces
 from eva.edges.datasets.native import read_native
 from eva.edges.datasets.native_json import label_free, record_to_json, write_native
 from eva.edges.datasets.places import Notes
 from eva.edges.datasets.spec import DatasetSpec, Reader
+from eva.edges.datasets.turn_benchmark import read_turn_benchmark
 from eva.errors import UnknownChoice
 from eva.types import Dataset, Record, Scale
 
@@ -28,6 +31,9 @@ READERS: dict[str, Reader] = {
     "eva_conciseness": Reader("1", read_eva_conciseness, options=("pairing",)),
     "eva_conversation_progression": Reader("1", read_eva_conversation_progression),
     "eva_agent_speech_fidelity": Reader("1", read_eva_agent_speech_fidelity, options=("audio_folder",)),
+    "eva_runs": Reader("1", read_eva_runs, options=("runs", "audio", "skip_broken"), paths="folder"),
+    "turn_benchmark": Reader("1", read_turn_benchmark, options=("golden",), paths="any"),
+    "mlflow_traces": Reader("1", read_mlflow_traces),
 }
 """`reader:` in conf/dataset -> the code that reads it."""
 

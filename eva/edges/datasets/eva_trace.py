@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from eva.edges.datasets.chat_messages import parsed
 from eva.edges.datasets.fields import Fields
 from eva.edges.datasets.places import Notes, Place
 from eva.types import Event
@@ -56,14 +56,7 @@ def _arguments(row: Fields, notes: Notes) -> dict[str, Any]:
 
 
 def _decoded(value: Any, place: Place, notes: Notes, sentence: str) -> Any:
-    """A string that holds a JSON object or list as that; everything else as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        decoded = json.loads(value)
-    except ValueError:
-        return value
-    if not isinstance(decoded, dict | list):
-        return value
-    notes.count(sentence, place)
+    decoded = parsed(value)
+    if decoded is not value:
+        notes.count(sentence, place)
     return decoded

@@ -31,6 +31,13 @@ def opaque_id(prefix: str, *parts: str) -> str:
     return f"{prefix}-{digest[:10]}"
 
 
+def plain_id(*parts: str) -> str:
+    """Names of folders and files as one readable id; with a hash where that had to change them."""
+    given = ".".join(part for part in parts if part)
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", given).lstrip("._-")[:100]
+    return given if ID.fullmatch(given) else f"{plain or 'x'}-{hashlib.sha256(given.encode()).hexdigest()[:8]}"
+
+
 def content_id(content: Mapping[str, Any]) -> str:
     """The id of a row without one: from its content, so that sorting the file changes nothing."""
     return "r-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:12]

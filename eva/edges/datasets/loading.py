@@ -91,9 +91,9 @@ def _rows(spec: DatasetSpec, reader: Reader, notes: Notes) -> Iterator[Sourced]:
     if strange:
         raise UnknownChoice(f"Option of dataset reader {spec.reader}", strange[0], reader.options)
     path = dataset_path(spec)
-    if path.is_dir() != reader.folder:
-        wanted, given = ("a folder", "a file") if reader.folder else ("a file", "a folder")
-        raise ConfigError(f"dataset.path={spec.path} is {given}; reader {spec.reader} reads {wanted}")
+    given = "folder" if path.is_dir() else "file"
+    if reader.paths not in ("any", given):
+        raise ConfigError(f"dataset.path={spec.path} is a {given}; reader {spec.reader} reads a {reader.paths}")
     agent = read_agent(Path(spec.agent_config).expanduser()) if spec.agent_config else {}
     for row in reader.read(path, spec, notes):
         if agent and not set(agent) <= set(row.record.context):

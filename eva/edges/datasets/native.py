@@ -48,7 +48,9 @@ def record_from_json(data: dict[str, Any], place: Place, *, folder: Path, agents
     content = {key: value for key, value in data.items() if key not in ("record_id", "labels")}
     record_id = read_id(given, place) if given is not None else content_id(content)
     events = read_events(fields)
-    labels, unlabelled = read_labels(fields.objects("labels"), {event.turn_id for event in events})
+    context = _context(fields, agents)
+    scripted = {turn["turn_id"] for turn in context.get("golden_turns") or ()}
+    labels, unlabelled = read_labels(fields.objects("labels"), {event.turn_id for event in events} | scripted)
     cluster = data.get("cluster")
     record = Record(
         record_id=record_id,
@@ -57,7 +59,7 @@ def record_from_json(data: dict[str, Any], place: Place, *, folder: Path, agents
         language=fields.pattern("language", LANGUAGE, "a code such as en, de or fr-CA", default="en"),
         domain=fields.text("domain", default=""),
         split=fields.choice("split", ("dev", "test"), default=""),
-        context=_context(fields, agents),
+        context=context,
         labels=labels,
         audio=_audio(fields, folder),
     )
@@ -104,8 +106,10 @@ def _context(fields: Fields, agents: Agents) -> dict[str, Any]:
     checked = Fields(own, fields.place, within="context")
     for name in ("agent_role", "agent_instructions", "current_date_time"):
         checked.optional_text(name)
-    for name in ("tools", "required_calls", "golden_turns"):
+    for name in ("tools", "required_calls"):
         checked.items(name)
+    for turn in checked.objects("golden_turns"):
+        turn.whole("turn_id")
     checked.choice("pipeline", PIPELINES, default="")
     agent = own.pop("agent", None)
     return own if agent is None else {**agents.get(agent, fields.place), **own}

@@ -61,5 +61,5 @@ class Reader:
     read: Callable[[Path, DatasetSpec, Notes], Iterator[Sourced]]
     options: tuple[str, ...] = ()
     """The names that `dataset.options` may have."""
-    folder: bool = False
-    """Reads a folder, not a file."""
+    paths: Literal["file", "folder", "any"] = "file"
+    """What it reads."""

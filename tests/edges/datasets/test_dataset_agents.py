@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dataset_builders import load, row, write
 
 from eva.edges.datasets import DatasetSpec, audio_path, load_dataset
 from eva.errors import DataError
+from tests.edges.datasets.dataset_builders import load, row, write
 
 AGENT = """
 agent_role: You answer calls of a railway.

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dataset_builders import dataset, record
 
 from eva.edges.datasets import DatasetSpec, load_dataset
 from eva.edges.datasets.findings import Finding
 from eva.edges.datasets.lint import class_table, lint
 from eva.types import Annotation, Event, Record, Scale
+from tests.edges.datasets.dataset_builders import dataset, record
 
 SCALE = Scale(("1", "2", "3"), ordinal=True, allows_not_applicable=True)
 WORDS = [

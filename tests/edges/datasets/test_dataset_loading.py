@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dataset_builders import dataset, load, record, row, write
 
 from eva.edges.datasets import (
     READERS,
@@ -21,6 +20,7 @@ from eva.edges.datasets import (
 from eva.edges.datasets.limit import class_counts
 from eva.errors import ConfigError, DataError, UnknownChoice
 from eva.types import Record, Scale
+from tests.edges.datasets.dataset_builders import dataset, load, record, row, write
 
 SCALE = Scale(("1", "2", "3"), ordinal=True)
 NO_LABEL = [{"item": "record", "label": None}]

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from dataset_builders import ANSWER, GREETING, QUESTION, load, row, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eva.edges.datasets import DatasetSpec, load_dataset, record_to_json, write_native
 from eva.errors import DataError
 from eva.types import Annotation, Event, Record
+from tests.edges.datasets.dataset_builders import ANSWER, GREETING, QUESTION, load, row, write
 
 
 def test_a_row_becomes_a_record(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dataset_builders import write
 
 from eva.edges.datasets import DatasetSpec, load_dataset
 from eva.errors import DataError, UnknownChoice
 from eva.types import Dataset
+from tests.edges.datasets.dataset_builders import write
 
 TRACE = [
     {"event_type": "agent_utterance", "utterance": "Hello."},

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dataset_builders import ANSWER, QUESTION, write
 
 from eva.edges.datasets import READERS, DatasetSpec, label_free, load_dataset
+from tests.edges.datasets.dataset_builders import ANSWER, QUESTION, write
+from tests.edges.datasets.run_builders import write_conversation, write_manifest
 
 CANARY = "canary"
 P = CANARY
@@ -69,7 +70,49 @@ def test_no_label_side_field_is_in_what_requests_may_show(tmp_path: Path, reader
     assert CANARY not in view
 
 
-def test_every_labelled_format_is_poisoned() -> None:
-    """A new reader of labelled data must come with its poisoned row; the others read no labels."""
-    without_labels: set[str] = set()
-    assert set(POISONED) == set(READERS) - without_labels
+def eva_runs(folder: Path) -> Path:
+    """Earlier verdicts, expected end states, and what the simulation knew."""
+    verdicts = {"faithfulness": {"score": 1.0, "details": {"rating": 1, "explanation": P, "judge_raw_response": P}}}
+    hidden = {"expected_scenario_db": {P: P}, "user_persona": P, "conversation_ended_reason": P, "tool_called": [P]}
+    write_conversation(folder / "run", "1", metrics=verdicts, **hidden)
+    write_manifest(folder / "run", ["1"])
+    return folder
+
+
+def turn_benchmark(folder: Path) -> Path:
+    """A judge's scores and reasons beside the transcript."""
+    turn = {"turn": 0, "user_text": "Hello.", "assistant_text": "Hi.", "tool_calls": [], "tool_results": []}
+    write(folder, turn, name="transcript.jsonl")
+    judged = {"turn": 0, "scores": {"turn_taking": True, P: False}, "claude_reasoning": P}
+    write(folder, judged, name="claude_judged.jsonl")
+    write(folder, {"turn": 0, "golden_text": "Hi.", "expected_calls": [], "family": P}, name="golden_turns.jsonl")
+    return folder
+
+
+def mlflow_traces(folder: Path) -> Path:
+    """Assessments of a trace, by people or judges."""
+    inputs = json.dumps({"messages": [{"role": "user", "content": "Hello."}]})
+    info = {"trace_id": "tr-1", "assessments": [{P: P}], "tags": {P: P}, "response_preview": P}
+    spans = [{"parent_span_id": None, "attributes": {"mlflow.spanInputs": inputs, P: P}}]
+    return write(folder, {"info": info, "data": {"spans": spans}})
+
+
+WITHOUT_LABELS: dict[str, Callable[[Path], Path]] = {
+    "eva_runs": eva_runs,
+    "turn_benchmark": turn_benchmark,
+    "mlflow_traces": mlflow_traces,
+}
+
+
+@pytest.mark.parametrize("reader", WITHOUT_LABELS)
+def test_readers_without_labels_leave_verdicts_behind(tmp_path: Path, reader: str) -> None:
+    """Other judges' verdicts and expected ends are nowhere in the record."""
+    spec = DatasetSpec(path=str(WITHOUT_LABELS[reader](tmp_path)), reader=reader)
+    record = load_dataset(spec).records[0]
+    assert record.labels == {}
+    assert CANARY not in repr(record)
+
+
+def test_every_reader_is_poisoned() -> None:
+    """A new reader must come with its poisoned row."""
+    assert set(POISONED) | set(WITHOUT_LABELS) == set(READERS)
