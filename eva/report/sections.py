@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from eva.report import closing, details, flips, headline, numbers, run_parts, words
-from eva.report.blocks import Block, Heading, IntervalPlot, Line, Paragraph, PromptDiff, Quoted, Report, Section, line
+from eva.report.blocks import (
+    Block,
+    Bullets,
+    Heading,
+    IntervalPlot,
+    Line,
+    Paragraph,
+    PromptDiff,
+    Quoted,
+    Report,
+    Section,
+    line,
+)
 from eva.report.inputs import Arm, Pair
 
 
@@ -44,6 +56,14 @@ def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
     meta = arm.meta
     title = line("Judge ", Quoted(str(meta.get("judge", "?"))), " · prompt ", Quoted(str(meta.get("prompt", "?"))))
     return Report(title, run_parts.outcome(arm), (first, *(part for part in parts if part.blocks)))
+
+
+def not_run_report(reason: str, judges: Sequence[str] = ()) -> Report:
+    """What a pull request is told where nothing could be run: neutral, neither good nor bad news."""
+    told = Bullets(tuple(line(Quoted(judge)) for judge in judges))
+    parts = (Section("headline", line("Headline"), (told,), rank="first"),) if judges else ()
+    sentence = line("The judges whose prompts this pull request changes were not run: ", Quoted(reason), ".")
+    return Report(line("Judges: not run"), (sentence,), parts)
 
 
 def _first_screen(pairs: Sequence[Pair]) -> Section:

@@ -169,6 +169,16 @@ def test_hostile_text_does_nothing() -> None:
     assert attacked.count("<!-- eva-report:") == 1
 
 
+def test_a_comparison_that_was_not_run_says_so_in_the_same_comment() -> None:
+    """Neutral words, the judges, the marker of the comment that a later run will fill."""
+    text = markdown.render(sections.not_run_report("no credentials", ["a", "b"]), key="judges")
+
+    assert text == (
+        "<!-- eva-report:judges -->\n\n## Judges: not run\n\n"
+        "The judges whose prompts this pull request changes were not run: `no credentials`.\n\n- `a`\n- `b`\n"
+    )
+
+
 def test_same_input_same_bytes() -> None:
     """Order of mappings does not show."""
     pair = made.pair()
