@@ -15,7 +15,9 @@ from eva.edges.early import leave
 
 def parser() -> argparse.ArgumentParser:
     """The command line, one file of eva/commands a command."""
-    top = argparse.ArgumentParser(prog="python -m eva", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = argparse.ArgumentParser(
+        prog="python -m eva", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     subparsers = top.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
         one = subparsers.add_parser(

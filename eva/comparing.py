@@ -21,7 +21,7 @@ def compared(before: RunFolder, after: RunFolder, *, margin: float, common: bool
 def rendered(pairs: Sequence[Pair], form: str, *, full: bool = False, command: str = "") -> str:
     """The report on these pairs as terminal text, Markdown, HTML or JSON."""
     if form == "json":
-        return machine.render([pair.comparison for pair in pairs])
+        return machine.to_json(pairs)
     report = comparison_report(pairs, command=command)
     if form == "markdown":
         return markdown.render(report)

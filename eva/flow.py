@@ -43,7 +43,9 @@ class Finished:
     exit_code: int
 
 
-def validate(settings: Settings, *, overrides: tuple[str, ...] = (), sweep: str | None = None, say: Say) -> Finished | None:
+def validate(
+    settings: Settings, *, overrides: tuple[str, ...] = (), sweep: str | None = None, say: Say
+) -> Finished | None:
     """One run, from settings to MLflow. None after a dry run. Raises EvaError for what the user can mend."""
     settings, limit_note = with_default_limit(settings)
     plan = plan_run(settings)
@@ -141,7 +143,13 @@ def home_of(settings: Settings) -> Path:
 
 def _opening(settings: Settings, plan: Plan, *, overrides: tuple[str, ...], sweep: str | None) -> dict[str, Any]:
     options = settings.options
-    words = (settings.judge.name, plan.prompt.version, settings.model.name, str(settings.language["code"]), options.name or "")
+    words = (
+        settings.judge.name,
+        plan.prompt.version,
+        settings.model.name,
+        str(settings.language["code"]),
+        options.name or "",
+    )
     facts = {
         "run_id": provenance.new_run_id(words),
         "created": provenance.now(),

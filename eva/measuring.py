@@ -12,11 +12,11 @@ from eva.edges.runs import RunFolder
 from eva.errors import ComparisonError
 from eva.judges.plan import Plan
 from eva.judges.readable import item_text
-from eva.metrics.trivial import trivial_baseline
 from eva.metrics.compare import compare
 from eva.metrics.resample import rng_for
 from eva.metrics.results import Baseline, Comparison, Summary
 from eva.metrics.summary import summarise
+from eva.metrics.trivial import trivial_baseline
 
 
 def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int) -> Summary:
@@ -32,18 +32,20 @@ def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int) -> Summary:
     )
 
 
-def compare_runs(
-    before: RunFolder, after: RunFolder, *, margin: float, limit_to_common: bool = False
-) -> Comparison:
+def compare_runs(before: RunFolder, after: RunFolder, *, margin: float, limit_to_common: bool = False) -> Comparison:
     """What changed between two runs of one judge.
 
     Raises ComparisonError for different judges or scales, and for different dataset content unless `limit_to_common`.
     """
     warnings = unlike(before.meta, after.meta)
     if before.meta["judge"] != after.meta["judge"]:
-        raise ComparisonError(f"two judges: {before.meta['judge']} and {after.meta['judge']}. Compare runs of one judge.")
+        raise ComparisonError(
+            f"two judges: {before.meta['judge']} and {after.meta['judge']}. Compare runs of one judge."
+        )
     if before.meta["labels"] != after.meta["labels"]:
-        raise ComparisonError(f"two scales: {before.meta['labels']} and {after.meta['labels']}. The judge itself was changed between the runs.")
+        raise ComparisonError(
+            f"two scales: {before.meta['labels']} and {after.meta['labels']}. The judge itself was changed between the runs."
+        )
     same_data = before.meta["digests"]["dataset"] == after.meta["digests"]["dataset"]
     if not same_data and not limit_to_common:
         raise ComparisonError(

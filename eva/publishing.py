@@ -32,6 +32,7 @@ def publish(folder: RunFolder, baseline: RunFolder | None, *, tracking: Tracking
 def write_page(folder: RunFolder, baseline: RunFolder | None) -> None:
     """report.html and plots, from what the folder holds."""
     import importlib.util
+
     if importlib.util.find_spec("eva.report.html") is None:
         return
     from eva.report import html
@@ -46,6 +47,8 @@ def log_folder(folder: RunFolder, *, tracking: TrackingSpec, say: Say) -> Publis
     try:
         return Published(logged=log_run(folder.path, tracking=tracking))
     except TrackingError as error:
-        problem = f"MLflow: {error}\nThe run is safe in {folder.path}. To send it later: python -m eva log {folder.run_id}"
+        problem = (
+            f"MLflow: {error}\nThe run is safe in {folder.path}. To send it later: python -m eva log {folder.run_id}"
+        )
         say(problem)
         return Published(logged=None, problem=problem)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pydantic import TypeAdapter
 
 from eva.edges.runs import RunFolder
@@ -31,16 +32,21 @@ def comparison_of(values: dict[str, Any]) -> Comparison:
     return TypeAdapter(Comparison).validate_python(known)
 
 
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table as one mapping a row."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
 def arm_of(folder: RunFolder) -> Arm:
     """One run as the renderers want it."""
-    rows = folder.verdicts.to_dict("records")
+    rows = rows_of(folder.verdicts)
     return Arm(meta=folder.meta, summary=summary_of(folder), spend=folder.summary.get("spend"), votes=votes_of(rows))
 
 
 def pair_of(before: RunFolder, after: RunFolder, comparison: Comparison) -> Pair:
     """Two runs and what changed between them, with reasons and conversations of the items that moved."""
     moved = {flip.item_id for flip in comparison.flips}
-    rows = after.verdicts[after.verdicts["item_id"].isin(moved)].to_dict("records")
+    rows = rows_of(after.verdicts[after.verdicts["item_id"].isin(moved)])
     records = {str(row["record_id"]) for row in rows}
     return Pair(
         before=arm_of(before),

@@ -60,7 +60,9 @@ def opening_meta(
         "status": "running",
         "task": options.task,
         "command": facts["command"],
-        "identity": digest_of({**found, "language": settings.language["code"], "repeats": options.seeds, "reader": plan.dataset.reader}),
+        "identity": digest_of(
+            {**found, "language": settings.language["code"], "repeats": options.seeds, "reader": plan.dataset.reader}
+        ),
         "digests": found,
         "git": facts["git"],
         "versions": facts["versions"],

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from eva.edges.early import SWEEP_VARIABLE
 from eva.edges.provenance import ROOT
@@ -34,7 +35,11 @@ def finish_sweep(home: Path | None = None) -> int:
         problem = f": {job['problem']}" if job["problem"] else ""
         ended = "ok    " if job["code"] == 0 else f"exit {job['code']}"
         print(f"  {ended}  {job['job']}{problem}")
-    runs = [run for run in all_runs(home or ROOT / "mlruns") if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"]
+    runs = [
+        run
+        for run in all_runs(home or ROOT / "mlruns")
+        if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"
+    ]
     pairs = [
         pair_of(before, after, compare_runs(before, after, margin=float(after.meta["margin"])))
         for before, after in prompt_pairs(runs)
@@ -65,7 +70,7 @@ def _notes(sweep: str) -> Path:
     return ROOT / "mlruns" / "sweeps" / f"{sweep}.jsonl"
 
 
-def _jobs(sweep: str) -> list[dict[str, object]]:
+def _jobs(sweep: str) -> list[dict[str, Any]]:
     path = _notes(sweep)
     if not path.exists():
         print("eva: no job of this sweep got as far as a run", file=sys.stderr)

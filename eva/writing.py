@@ -19,7 +19,9 @@ from eva.metrics.results import Comparison
 from eva.prompts.compile import render_markdown
 
 
-def write_folder(home: Path, *, settings: Settings, plan: Plan, rows: pd.DataFrame, meta: Mapping[str, Any]) -> RunFolder:
+def write_folder(
+    home: Path, *, settings: Settings, plan: Plan, rows: pd.DataFrame, meta: Mapping[str, Any]
+) -> RunFolder:
     """All but the numbers and run.json, which is written last: a folder without it is no run."""
     path = runs.create(home, str(meta["run_id"]))
     runs.write_text(path / "config.yaml", redact(to_yaml(settings.config)))

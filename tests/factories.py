@@ -24,7 +24,9 @@ FAITHFULNESS = JudgeSpec(
     variables=("conversation",),
     options={"overall": "min"},
 )
-STATUS_JUDGE = replace(FAITHFULNESS, name="status", scale=STATUS, label_field="status", reason_field="rationale", dimensions=(), options={})
+STATUS_JUDGE = replace(
+    FAITHFULNESS, name="status", scale=STATUS, label_field="status", reason_field="rationale", dimensions=(), options={}
+)
 CONCISENESS = JudgeSpec(
     name="conciseness",
     unit="turn",
@@ -60,7 +62,9 @@ def conversation(turns: int = 3, *, record_id: str = "r1", **fields: Any) -> Rec
 
 
 def reply(text: str | None, **fields: Any) -> Reply:
-    return Reply(record_id=fields.pop("record_id", "r1"), repeat=fields.pop("repeat", 0), digest="d", text=text, **fields)
+    return Reply(
+        record_id=fields.pop("record_id", "r1"), repeat=fields.pop("repeat", 0), digest="d", text=text, **fields
+    )
 
 
 def reply_json(value: Any, **fields: Any) -> Reply:

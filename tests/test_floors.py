@@ -19,7 +19,20 @@ FLOORS = {
 }  # fmt: skip
 """Room → floor; any other module directly below eva/ is floor 4."""
 PURE = {"prompts", "replies", "metrics", "report"}
-IMPURE = {"os", "pathlib", "time", "random", "socket", "subprocess", "sqlite3", "requests", "aiohttp", "shutil", "tempfile", "urllib.request"}
+IMPURE = {
+    "os",
+    "pathlib",
+    "time",
+    "random",
+    "socket",
+    "subprocess",
+    "sqlite3",
+    "requests",
+    "aiohttp",
+    "shutil",
+    "tempfile",
+    "urllib.request",
+}
 ONE_MODULE = {"litellm", "mlflow", "xllamacpp", "aiohttp"}
 CONFIG = {"hydra", "omegaconf"}
 
@@ -62,7 +75,9 @@ def test_imports_point_down_only(path: Path) -> None:
     assert not upward
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if room(path) in PURE], ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", [path for path in modules() if room(path) in PURE], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_floor_one_is_pure(path: Path) -> None:
     """No file, clock, environment, network or global random state; of the rooms beside it, only results are shared."""
     text = path.read_text(encoding="utf-8")
@@ -72,7 +87,9 @@ def test_floor_one_is_pure(path: Path) -> None:
     assert "np.random.seed" not in text
     assert " open(" not in text
     assert "datetime.now" not in text
-    beside = {name.split(".")[1] for name in names if name.startswith("eva.") and len(name.split(".")) > 1} & PURE - {room(path)}
+    beside = {name.split(".")[1] for name in names if name.startswith("eva.") and len(name.split(".")) > 1} & PURE - {
+        room(path)
+    }
     assert beside <= ({"metrics"} if room(path) == "report" else set())
 
 

@@ -1,7 +1,7 @@
 """What changed between two runs, or two prompt versions.
 
-  python -m eva compare v1 v2 --judge faithfulness
-  python -m eva compare <run> <run> --format markdown --out comment.md
+python -m eva compare v1 v2 --judge faithfulness
+python -m eva compare <run> <run> --format markdown --out comment.md
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def run(given: argparse.Namespace) -> int:
     before, after = run_or_version(given, given.before), run_or_version(given, given.after)
     margin = given.margin if given.margin is not None else float(after.meta["margin"])
     pair = compared(before, after, margin=margin, common=given.common)
-    text = rendered([pair], given.format, full=given.full, command=f"python -m eva compare {before.run_id} {after.run_id}")
+    text = rendered(
+        [pair], given.format, full=given.full, command=f"python -m eva compare {before.run_id} {after.run_id}"
+    )
     if given.out is not None:
         runs.write_text(given.out, text)
         print(given.out)

@@ -1,7 +1,7 @@
 """Send a run folder to MLflow, again or for the first time: completes what a lost server left undone, never doubles.
 
-  python -m eva log last
-  python -m eva log <run> tracking=server tracking.uri=http://127.0.0.1:5000
+python -m eva log last
+python -m eva log <run> tracking=server tracking.uri=http://127.0.0.1:5000
 """
 
 from __future__ import annotations

@@ -37,10 +37,14 @@ def run_or_version(given: argparse.Namespace, name: str) -> RunFolder:
         return runs.find_run(home, name)
     judges = sorted({str(run.meta["judge"]) for run in fitting})
     if len(judges) > 1:
-        raise ComparisonError(f"prompt {name} was run for several judges ({', '.join(judges)}): say which with --judge.")
+        raise ComparisonError(
+            f"prompt {name} was run for several judges ({', '.join(judges)}): say which with --judge."
+        )
     finished = [run for run in fitting if run.meta.get("status") == "finished"]
     if not finished:
-        raise UnknownChoice("finished run of prompt", name, [run.run_id for run in fitting], hint="Those shown did not finish.")
+        raise UnknownChoice(
+            "finished run of prompt", name, [run.run_id for run in fitting], hint="Those shown did not finish."
+        )
     return finished[-1]
 
 

@@ -1,11 +1,11 @@
 """Look at prompts and guard them.
 
-  python -m eva prompts show faithfulness v2 [--language de] [--pipeline s2s]
-  python -m eva prompts diff faithfulness v1 v2
-  python -m eva prompts golden              rewrite golden files and the lock
-  python -m eva prompts check [--base REF]  golden files and lock are up to date; released text did not change since REF
-  python -m eva prompts changed --base REF  judges with something new to validate
-  python -m eva prompts lint
+python -m eva prompts show faithfulness v2 [--language de] [--pipeline s2s]
+python -m eva prompts diff faithfulness v1 v2
+python -m eva prompts golden              rewrite golden files and the lock
+python -m eva prompts check [--base REF]  golden files and lock are up to date; released text did not change since REF
+python -m eva prompts changed --base REF  judges with something new to validate
+python -m eva prompts lint
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _diff(given: argparse.Namespace) -> int:
         old, new = before.parts.get(path, ""), after.parts.get(path, "")
         if old != new:
             print(f"\n{path}")
-            lines = difflib.unified_diff(old.splitlines(), new.splitlines(), given.before, given.after, lineterm="", n=1)
+            lines = difflib.unified_diff(
+                old.splitlines(), new.splitlines(), given.before, given.after, lineterm="", n=1
+            )
             print("\n".join(line for line in lines if not line.startswith(("---", "+++", "@@"))))
     if before.sha256 == after.sha256:
         print("byte-identical")
@@ -103,15 +105,21 @@ def _check(given: argparse.Namespace) -> int:
     there = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.md")}
     stale = sorted(name for name in {*files, *there} if files.get(name) != there.get(name))
     if stale:
-        problems.append(f"golden files differ: {', '.join(stale[:10])}{' …' if len(stale) > 10 else ''}: run `make golden` and read the diff")
+        problems.append(
+            f"golden files differ: {', '.join(stale[:10])}{' …' if len(stale) > 10 else ''}: run `make golden` and read the diff"
+        )
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"{len(versions)} versions of {len(current)} judges, {len(files)} golden files: {'not in order' if problems else 'in order'}")
+    print(
+        f"{len(versions)} versions of {len(current)} judges, {len(files)} golden files: {'' if not problems else 'not '}in order"
+    )
     return 1 if problems else 0
 
 
 def _changed(given: argparse.Namespace) -> int:
-    for judge, (before, after) in changed_judges(prompt_files.base_lock(given.base), prompt_files.current_lock()).items():
+    for judge, (before, after) in changed_judges(
+        prompt_files.base_lock(given.base), prompt_files.current_lock()
+    ).items():
         print(json.dumps({"judge": judge, "before": before, "after": after}))
     return 0
 

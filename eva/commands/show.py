@@ -1,7 +1,7 @@
 """Print a finished run: its table, or its summary as JSON.
 
-  python -m eva show last
-  python -m eva show last --json
+python -m eva show last
+python -m eva show last --json
 """
 
 from __future__ import annotations

@@ -86,9 +86,14 @@ def resolve(
         return found
     own = parent_overrides(overrides, version=version)
     if settings.model.kind == "recorded":
-        return _needs_own_recording(version, wanted, say=say)
+        _needs_own_recording(version, wanted, say=say)
+        return None
     if wanted == "run" or settings.model.free:
-        why = "judging it first" if wanted == "run" else "none like this one is there, the model is free: judging it first"
+        why = (
+            "judging it first"
+            if wanted == "run"
+            else "none like this one is there, the model is free: judging it first"
+        )
         say(f"baseline {version}: {why}")
         return run_parent(settings_from(compose(own)), own)
     say(
@@ -100,7 +105,7 @@ def resolve(
 
 def _needs_own_recording(version: str, wanted: str, *, say: Callable[[str], None]) -> None:
     """Replies recorded for one prompt say nothing about another, so no baseline is made from them."""
-    text = f"replies recorded with prompt {version} are needed: python run.py prompt={version} model=recorded model.path=<their file>"
+    text = f"replies recorded with {version} are needed: python run.py prompt={version} model=recorded model.path=<their file>"
     if wanted == "run":
         raise ConfigError(f"baseline=run with model=recorded: {text}, then baseline=auto.")
     say(f"no baseline: {text}")

@@ -27,5 +27,9 @@ def prepare_run(settings: Settings, plan: Plan) -> Prepared:
     )
     first = plan.requests[0]
     shown = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in first.messages)
-    schema = f"\n\n[reply contract]\n{json.dumps(first.response_schema, ensure_ascii=False)}" if first.response_schema else ""
+    schema = (
+        f"\n\n[reply contract]\n{json.dumps(first.response_schema, ensure_ascii=False)}"
+        if first.response_schema
+        else ""
+    )
     return Prepared(headline=headline, first_request=f"{shown}{schema}")

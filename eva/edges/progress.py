@@ -52,9 +52,13 @@ class Progress:
             self._bar.update(self._task, completed=self.done, note=self._note())
         elif time.monotonic() - self.last_line >= LINE_EVERY_S:
             self.last_line = time.monotonic()
-            print(f"{self.label}: {self.done}/{self.total} {self._note()}, {self._left()}", file=self.stream, flush=True)
+            print(
+                f"{self.label}: {self.done}/{self.total} {self._note()}, {self._left()}", file=self.stream, flush=True
+            )
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
         took = time.monotonic() - self.started

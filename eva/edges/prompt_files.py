@@ -116,4 +116,6 @@ def _add(path: Path, found: dict[str, str]) -> None:
         target = entry if isinstance(entry, str) else next(iter(entry), "")
         target = str(target).split("@", 1)[0]
         if target not in ("_self_", ""):
-            _add(CONF / f"{target.lstrip('/')}.yaml" if target.startswith("/") else path.parent / f"{target}.yaml", found)
+            _add(
+                CONF / f"{target.lstrip('/')}.yaml" if target.startswith("/") else path.parent / f"{target}.yaml", found
+            )

@@ -55,7 +55,9 @@ def versions() -> dict[str, str]:
 
 def command(overrides: Iterable[str] | None = None) -> str:
     """The command that makes this run again, without secrets."""
-    words = ["python", "run.py", *overrides] if overrides is not None else ["python", Path(sys.argv[0]).name, *sys.argv[1:]]
+    words = (
+        ["python", "run.py", *overrides] if overrides is not None else ["python", Path(sys.argv[0]).name, *sys.argv[1:]]
+    )
     return redact(" ".join(shlex.quote(word) for word in words))
 
 

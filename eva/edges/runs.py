@@ -68,7 +68,9 @@ class RunFolder:
         try:
             loaded = json.loads((self.path / name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise StoreError(f"{self.path}/{name} cannot be read: {error}. The run can be made again at no cost.") from error
+            raise StoreError(
+                f"{self.path}/{name} cannot be read: {error}. The run can be made again at no cost."
+            ) from error
         assert isinstance(loaded, dict)
         return loaded
 
@@ -137,5 +139,9 @@ def find_run(home: Path, name: str) -> RunFolder:
     if len(found) == 1:
         return found[0]
     recent = [run.run_id for run in (found or runs)[-8:]]
-    hint = "Several begin so: give more of the id." if found else f"Runs are folders in {home / 'runs'}; the newest are shown."
+    hint = (
+        "Several begin so: give more of the id."
+        if found
+        else f"Runs are folders in {home / 'runs'}; the newest are shown."
+    )
     raise UnknownChoice("run", name, recent, hint=hint)

@@ -53,7 +53,7 @@ class Settings:
 
 def settings_from(config: Mapping[str, Any]) -> Settings:
     """Build and check settings. Raises ConfigError that names the group, the key and the value."""
-    known = {field for field in RunOptions.__dataclass_fields__}
+    known = set(RunOptions.__dataclass_fields__)
     groups = ("judge", "prompt", "language", "model", "dataset", "tracking", "gate")
     unknown = sorted(set(config) - known - set(groups))
     if unknown:
@@ -82,7 +82,7 @@ def judge_from(values: Mapping[str, Any]) -> JudgeSpec:
     where = f"judge {values.get('name', '?')!r}"
     raw = dict(values)
     scale = dict(raw.pop("scale", None) or {})
-    lists = {key: tuple(raw[key] or ()) for key in ("dimensions", "flags", "variables") if key in raw}
+    lists: dict[str, Any] = {key: tuple(raw[key] or ()) for key in ("dimensions", "flags", "variables") if key in raw}
     judge = typed(JudgeSpec, {**raw, **lists, "scale": _scale(scale, where=where)}, where=where)
     unit_of(judge)
     return judge
@@ -100,14 +100,20 @@ def load_judge(name: str) -> JudgeSpec:
 def _scale(values: Mapping[str, Any], *, where: str) -> Scale:
     unknown = sorted(set(values) - {"labels", "ordinal", "not_applicable", "aliases"})
     if unknown:
-        raise ConfigError(f"{where}, scale: unknown keys {', '.join(unknown)}; there are labels, ordinal, not_applicable, aliases.")
+        raise ConfigError(
+            f"{where}, scale: unknown keys {', '.join(unknown)}; there are labels, ordinal, not_applicable, aliases."
+        )
     labels = tuple(_label(label) for label in values.get("labels") or ())
     if len(labels) < 2 or len(set(labels)) != len(labels):
-        raise ConfigError(f"{where}, scale.labels: two or more distinct labels are wanted, worst first; got {list(labels)}.")
+        raise ConfigError(
+            f"{where}, scale.labels: two or more distinct labels are wanted, worst first; got {list(labels)}."
+        )
     aliases = {str(_label(key)): _label(value) for key, value in (values.get("aliases") or {}).items()}
     strange = sorted(set(aliases.values()) - set(labels))
     if strange:
-        raise ConfigError(f"{where}, scale.aliases: {', '.join(strange)} is not a label; there are {', '.join(labels)}.")
+        raise ConfigError(
+            f"{where}, scale.aliases: {', '.join(strange)} is not a label; there are {', '.join(labels)}."
+        )
     return Scale(
         labels=labels,
         ordinal=bool(values.get("ordinal", False)),

@@ -28,7 +28,11 @@ def typed(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
     problems += [f"`{name}` is missing" for name in required if values.get(name, "???") == "???"]
     unset = [name for name, value in values.items() if value == "???" and name not in required]
     problems += [f"`{name}` is not set: give {where}.{name}=…" for name in unset]
-    booleans = [n for n, f in known.items() if isinstance(values.get(n), bool) and "bool" not in str(f.type) and "Mapping" not in str(f.type)]
+    booleans = [
+        n
+        for n, f in known.items()
+        if isinstance(values.get(n), bool) and "bool" not in str(f.type) and "Mapping" not in str(f.type)
+    ]
     problems += [f"`{name}`: {values[name]!r} is a boolean; {known[name].type} is wanted" for name in booleans]
     if problems:
         raise ConfigError(f"{where}: {'; '.join(problems)}.")

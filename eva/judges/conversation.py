@@ -40,10 +40,10 @@ def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema
         return object_schema({**label, **reason} if max_chars else {**reason, **label})
     rating = label_schema(judge.scale)
     if max_chars:
-        short = object_schema({name: rating for name in judge.dimensions})
+        short = object_schema(dict.fromkeys(judge.dimensions, rating))
         return object_schema({**label, "dimensions": short, "evidence": text_schema(max_chars)})
     one = object_schema({"evidence": text_schema(None), "flagged": {"type": "boolean"}, "rating": rating})
-    return object_schema({"dimensions": object_schema({name: one for name in judge.dimensions}), **label})
+    return object_schema({"dimensions": object_schema(dict.fromkeys(judge.dimensions, one)), **label})
 
 
 def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
@@ -151,11 +151,7 @@ def _flagged(judge: JudgeSpec, given: Any, name: str, labels: Mapping[str, str])
 
 def _flag_rules(judge: JudgeSpec, labels: Mapping[str, str], flags: tuple[str, ...]) -> list[str]:
     best = judge.scale.labels[-1]
-    return [
-        f"flag_against_rating:{name}"
-        for name, label in labels.items()
-        if (name in flags) != (label != best)
-    ]
+    return [f"flag_against_rating:{name}" for name, label in labels.items() if (name in flags) != (label != best)]
 
 
 def _overall(judge: JudgeSpec, labels: list[str], *, n_flags: int) -> str | None:

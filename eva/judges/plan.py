@@ -128,7 +128,8 @@ def _language_note(
     others = sum(record.language in differ for record in dataset.records)
     if not others:
         return ()
-    return (
-        f"{others} of {len(dataset.records)} records are in languages with guidance of their own that language={language['code']} "
-        "does not give them; language=auto gives each record its own.",
+    note = (
+        f"{others} of {len(dataset.records)} records are in languages with guidance of their own, which "
+        f"language={language['code']} does not give them; language=auto gives each record its own."
     )
+    return (note,)

@@ -11,14 +11,18 @@ from eva.judges.plan import Plan
 from eva.types import Annotation, Item, Reply, Usage, Verdict
 
 COLUMNS = (
-    "item_id record_id cluster turn_id dimension language domain split gold gold_flags rules annotations repeat label failure flags "
-    "reason model_label broken_rules dimensions repaired input_tokens output_tokens latency_s cost_usd cached request_digest "
-    "model_answered asks"
-).split()
+    "item_id", "record_id", "cluster", "turn_id", "dimension", "language", "domain", "split", "gold", "gold_flags", "rules",
+    "annotations", "repeat", "label", "failure", "flags", "reason", "model_label", "broken_rules", "dimensions", "repaired",
+    "input_tokens", "output_tokens", "latency_s", "cost_usd", "cached", "request_digest", "model_answered", "asks",
+)  # fmt: skip
 
 
 def verdict_rows(
-    plan: Plan, verdicts: Iterable[Verdict], replies: Iterable[Reply], *, asks: Mapping[tuple[str, int], int] | None = None
+    plan: Plan,
+    verdicts: Iterable[Verdict],
+    replies: Iterable[Reply],
+    *,
+    asks: Mapping[tuple[str, int], int] | None = None,
 ) -> pd.DataFrame:
     """The table in dataset order, repeats inside items. Tokens, cost and time are a record's, shared over its items.
 
@@ -29,14 +33,26 @@ def verdict_rows(
     for reply in replies:
         by_record.setdefault(reply.record_id, []).append(reply)
     rows = [
-        _row(item, by_key[(item.item_id, reply.repeat)], reply, shared_by=len(items), asks=(asks or {}).get((record, reply.repeat), 0))
+        _row(
+            item,
+            by_key[(item.item_id, reply.repeat)],
+            reply,
+            shared_by=len(items),
+            asks=(asks or {}).get((record, reply.repeat), 0),
+        )
         for record, items in plan.items.items()
         for item in items
         for reply in sorted(by_record.get(record, ()), key=lambda reply: reply.repeat)
         if (item.item_id, reply.repeat) in by_key
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    whole = {"turn_id": "Int64", "input_tokens": "Float64", "output_tokens": "Float64", "latency_s": "Float64", "cost_usd": "Float64"}
+    whole = {
+        "turn_id": "Int64",
+        "input_tokens": "Float64",
+        "output_tokens": "Float64",
+        "latency_s": "Float64",
+        "cost_usd": "Float64",
+    }
     return table.astype(whole)
 
 

@@ -63,7 +63,9 @@ def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ..
     invented = sorted(set(by_turn) - {item.turn_id for item in wanted})
     extra = tuple(f"unknown_turn:{turn}" for turn in invented if _is_rated(judge, by_turn[turn]))
     return tuple(
-        _read_turn(judge, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra)
+        _read_turn(
+            judge, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra
+        )
         for item in wanted
     )
 
@@ -90,7 +92,9 @@ def _shape(judge: JudgeSpec) -> Shape:
     def complete(value: Any) -> bool:
         entries = _entries(value)
         return bool(entries) and all(
-            fields.has(entry, "turn_id") and fields.has(entry, judge.label_field) and fields.has(entry, judge.reason_field)
+            fields.has(entry, "turn_id")
+            and fields.has(entry, judge.label_field)
+            and fields.has(entry, judge.reason_field)
             for entry in entries
         )
 
@@ -114,7 +118,9 @@ def _read_turn(
     label = labels.pop() if len(labels) == 1 else Failure.REPEATED
     if heard_nothing(judge, reason):
         label = Failure.NO_AUDIO
-    flags, unknown = known_flags(fields.texts(fields.get(entry, judge.flags_field)), judge) if judge.flags_field else ((), ())
+    flags, unknown = (
+        known_flags(fields.texts(fields.get(entry, judge.flags_field)), judge) if judge.flags_field else ((), ())
+    )
     broken += unknown
     if flags and label == str(judge.options.get("no_flags_at")):
         broken.append(f"flags_at_{label}:{'+'.join(flags)}")

@@ -40,16 +40,33 @@ def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema
     flag: Schema = {"type": "boolean"}
     label = label_schema(judge.scale)
     final = object_schema(
-        {"turn": {"type": "integer"}, judge.reason_field: text_schema(None), **{name: label for name in judge.dimensions}}
+        {
+            "turn": {"type": "integer"},
+            judge.reason_field: text_schema(None),
+            **dict.fromkeys(judge.dimensions, label),
+        }
     )
     if max_chars:
         turns = [
-            object_schema({"turn": {"const": turn}, **{name: label for name in judge.dimensions}}) for turn in turn_ids(record)
+            object_schema({"turn": {"const": turn}, **dict.fromkeys(judge.dimensions, label)})
+            for turn in turn_ids(record)
         ]
-        exact: Schema = {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
+        exact: Schema = {
+            "type": "array",
+            "prefixItems": turns,
+            "items": False,
+            "minItems": len(turns),
+            "maxItems": len(turns),
+        }
         return object_schema({"final_judgments": exact})
     first = object_schema(
-        {"turn": {"type": "integer"}, "initial_tool_use": flag, "initial_instruction": flag, "initial_kb": flag, "notes": text_schema(None)}
+        {
+            "turn": {"type": "integer"},
+            "initial_tool_use": flag,
+            "initial_instruction": flag,
+            "initial_kb": flag,
+            "notes": text_schema(None),
+        }
     )
     number_or_none: Schema = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
     tracking = object_schema(
@@ -82,7 +99,9 @@ def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ..
         if turn is not None:
             by_turn.setdefault(turn, []).append(entry)
     return tuple(
-        _read_item(judge, record, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired)
+        _read_item(
+            judge, record, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired
+        )
         for item in wanted
     )
 
@@ -109,7 +128,8 @@ def _entries(value: Any) -> list[Any]:
 def _shape(judge: JudgeSpec) -> Shape:
     def accepts(value: Any) -> bool:
         return any(
-            _turn(entry) is not None and any(fields.has(entry, name) for name in _scored(judge)) for entry in _entries(value)
+            _turn(entry) is not None and any(fields.has(entry, name) for name in _scored(judge))
+            for entry in _entries(value)
         )
 
     def complete(value: Any) -> bool:

@@ -37,10 +37,12 @@ def turn_taking_failed(record: Record, turn: int) -> bool:
 
 def expected_calls_text(judge: JudgeSpec, record: Record) -> str:
     """Every expected call of the whole script, one a line: calls are tracked by occurrence, not by name."""
-    lines = []
+    lines: list[str] = []
     for turn in golden_turns(record):
         for call in expected_calls(record, turn):
-            lines.append(f"{len(lines) + 1}. due at turn {turn}: {call['name']} {compact_json(call.get('arguments') or {})}")
+            lines.append(
+                f"{len(lines) + 1}. due at turn {turn}: {call['name']} {compact_json(call.get('arguments') or {})}"
+            )
     return "\n".join(lines) or "(no call is expected in this script)"
 
 

@@ -126,7 +126,8 @@ def _raised(rows: pd.DataFrame, places: pd.Index[Any], names: tuple[str, ...]) -
         nothing = np.zeros(0, dtype=np.int64)
         return {"item": nothing, "repeat": nothing, "flag": nothing}
     kept = rows.loc[rows["label"].notna() | (rows["failure"] == "abstained"), ["item_id", "repeat", "flags"]]
-    kept = kept[[len(as_names(cell)) > 0 for cell in kept["flags"]]]
+    # As an array: an empty list would select columns, not rows.
+    kept = kept[np.array([len(as_names(cell)) > 0 for cell in kept["flags"]], dtype=np.bool_)]
     cells = [tuple(dict.fromkeys(as_names(cell))) for cell in kept["flags"]]
     sizes = np.array([len(cell) for cell in cells], dtype=np.int64)
     code = {name: place for place, name in enumerate(names)}

@@ -25,9 +25,16 @@ def spread(numbers: Sequence[float | None]) -> Spread:
     defined = np.array([number for number in numbers if number is not None], dtype=np.float64)
     return Spread(
         mean=float(defined.mean()) if defined.size else None,
-        std=float(defined.std(ddof=1)) if defined.size >= 2 else None,
+        std=_sample_std(defined),
         values=tuple(numbers),
     )
+
+
+def _sample_std(values: Floats) -> float | None:
+    """ddof = 1; exactly 0.0 where all agree, which the mean's rounding would miss; None under two values."""
+    if values.size < 2:
+        return None
+    return 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
 
 
 def stability(counted: Votes) -> Floats:

@@ -69,7 +69,8 @@ def _check_shape(prompt: Mapping[str, Any], *, where: str, pipeline: str) -> Non
     lacking = sorted(TOP_KEYS - set(prompt))
     if unknown or lacking:
         raise PromptError(
-            f"{where}: top-level keys must be {', '.join(sorted(TOP_KEYS))}; unknown: {unknown or 'none'}, missing: {lacking or 'none'}."
+            f"{where}: top-level keys must be {', '.join(sorted(TOP_KEYS))}; unknown: {unknown or 'none'}, "
+            f"missing: {lacking or 'none'}."
         )
     if not isinstance(prompt["sections"], Mapping):
         raise PromptError(f"{where}: `sections` must be a mapping of names to text.")

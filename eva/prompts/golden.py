@@ -24,9 +24,10 @@ def golden_files(versions: Iterable[Version]) -> dict[str, str]:
             same_pipeline = version.compiled[f"{BASE_LANGUAGE}.{pipeline}"]
             same_language = version.compiled[f"{language}.{BASE_PIPELINE}"]
             is_base = compiled is base
-            differs = compiled.sha256 not in {base.sha256, same_pipeline.sha256 if compiled is not same_pipeline else ""} and (
-                pipeline == BASE_PIPELINE or compiled.sha256 != same_language.sha256
-            )
+            differs = compiled.sha256 not in {
+                base.sha256,
+                same_pipeline.sha256 if compiled is not same_pipeline else "",
+            } and (pipeline == BASE_PIPELINE or compiled.sha256 != same_language.sha256)
             if is_base or differs:
                 suffix = "" if pipeline == BASE_PIPELINE else f".{pipeline}"
                 files[f"{version.judge}/{version.name}.{language}{suffix}.md"] = render_markdown(compiled)

@@ -19,7 +19,9 @@ _NAMED_SECTION = re.compile(r"(?:section|under|in|see)\s+(?:the\s+)?(?:section\s
 _GUIDANCE_POINTER = re.compile(r"language[- ]specific guidance", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b[Aa]n?\s+[*_\"“]*\{\{")
 _LEVEL = re.compile(r"\brat(?:ing|ed|e|es)\b(?:\s+(?:of|as|is|it|at|most|least|to))*\s*[=:]?\s*`?(\d+)`?(?![\d.%-])")
-_WRONG_ARTICLE = re.compile(r"\ba\s+(?:English|Italian)\b|\ban\s+(?:German|French|Dutch|Spanish|Hindi|Korean|Japanese)\b", re.IGNORECASE)
+_WRONG_ARTICLE = re.compile(
+    r"\ba\s+(?:English|Italian)\b|\ban\s+(?:German|French|Dutch|Spanish|Hindi|Korean|Japanese)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -53,7 +55,11 @@ def lint(compiled: CompiledPrompt, judge: JudgeSpec, *, prompt: Mapping[str, Any
 def _raw_findings(node: Any, path: str) -> Iterator[tuple[str, str, str]]:
     if isinstance(node, str):
         if match := _ARTICLE.search(node):
-            yield path, "article", f"{match.group(0)!r}: an article before a placeholder reads wrong for some values; reword"
+            yield (
+                path,
+                "article",
+                f"{match.group(0)!r}: an article before a placeholder reads wrong for some values; reword",
+            )
     elif isinstance(node, Mapping):
         for key, child in node.items():
             yield from _raw_findings(child, f"{path}.{key}")
@@ -80,8 +86,8 @@ def _pointer_findings(compiled: CompiledPrompt) -> Iterator[tuple[str, str, str]
                 yield path, "pointer", f"section {match.group(1)!r} does not exist"
         if _GUIDANCE_POINTER.search(text) and not has_guidance:
             yield path, "pointer", "points to language-specific guidance, which this compiled prompt does not have"
-        if match := _WRONG_ARTICLE.search(text):
-            yield path, "article", f"{match.group(0)!r}"
+        if wrong := _WRONG_ARTICLE.search(text):
+            yield path, "article", f"{wrong.group(0)!r}: the other article is right"
 
 
 def _level_findings(compiled: CompiledPrompt, judge: JudgeSpec) -> Iterator[tuple[str, str, str]]:

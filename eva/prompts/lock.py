@@ -54,7 +54,9 @@ def against_base(base: Lock, current: Lock) -> list[str]:
             if now is None:
                 problems.append(f"{judge}/{name} was released and is gone: restore it, or keep it beside a new version")
             elif now["draft"]:
-                problems.append(f"{judge}/{name} was released and is now marked draft: a release cannot be taken back; add a new version")
+                problems.append(
+                    f"{judge}/{name} was released and is now marked draft: a release cannot be taken back; add a new version"
+                )
             else:
                 problems += _changed(judge, name, was, now)
     return problems
@@ -70,16 +72,22 @@ def by_itself(current: Lock, written: Lock) -> list[str]:
             for name in {*current.get(judge, {}), *written.get(judge, {})}
             if _plain(current.get(judge, {}).get(name)) != _plain(written.get(judge, {}).get(name))
         )
-        problems.append(f"conf/prompt/lock.json is not up to date for {', '.join(stale)}: run `make golden` and commit it")
+        problems.append(
+            f"conf/prompt/lock.json is not up to date for {', '.join(stale)}: run `make golden` and commit it"
+        )
     for judge, versions in current.items():
         for name, version in versions.items():
             parent = versions.get(version["parent"] or "")
             if parent and parent["draft"] and not version["draft"]:
-                problems.append(f"{judge}/{name} is released and stands on the draft {version['parent']}: release that first, or mark both draft")
+                problems.append(
+                    f"{judge}/{name} is released and stands on the draft {version['parent']}: release that first, or mark both draft"
+                )
         newest = max(versions, key=version_order, default=None)
         released = [name for name in versions if not versions[name]["draft"]]
         if newest and versions and not released:
-            problems.append(f"{judge}: every version is a draft; the newest released version is what people compare with")
+            problems.append(
+                f"{judge}: every version is a draft; the newest released version is what people compare with"
+            )
     return problems
 
 
@@ -109,10 +117,11 @@ def _changed(judge: str, name: str, was: Mapping[str, Any], now: Mapping[str, An
         file for file in {*was["sources"], *now["sources"]} if was["sources"].get(file) != now["sources"].get(file)
     )
     shown = ", ".join(keys[:6]) + (f" and {len(keys) - 6} more" if len(keys) > 6 else "")
-    return [
+    problem = (
         f"{judge}/{name} is released and its compiled text changed for {shown}. Behind it: {', '.join(files) or 'the compiler'}. "
-        f"Leave {name} as it was and put the change into a new version (conf/prompt/{judge}/<new>.yaml, defaults: [{name}, _self_])."
-    ]
+        f"Leave {name} as it was and put the change into a new version (conf/prompt/{judge}/…, defaults: [{name}, _self_])."
+    )
+    return [problem]
 
 
 def _plain(value: Any) -> Any:

@@ -56,7 +56,7 @@ def text(value: Any) -> str:
 def texts(value: Any) -> tuple[str, ...]:
     """A list of names: blanks, empties and repeats dropped; one name alone counts as a list of one."""
     if isinstance(value, str):
-        value = [part for part in re.split(r"[,;]", value)]
+        value = re.split(r"[,;]", value)
     if not isinstance(value, list):
         return ()
     names = [name.strip() for name in value if isinstance(name, str) and name.strip()]

@@ -23,12 +23,13 @@ from typing import Any
 from eva.replies.json_values import Found, Values, json_values
 from eva.types import Failure, Reply
 
-WRAPPERS = frozenset(
-    "result results verdict verdicts evaluation evaluations judgment judgments final_judgments answer output response "
-    "turns turn_evaluations ratings items data record records".split()
-)
+WRAPPERS = frozenset({
+    "result", "results", "verdict", "verdicts", "evaluation", "evaluations", "judgment", "judgments", "final_judgments",
+    "answer", "output", "response", "turns", "turn_evaluations", "ratings", "items", "data", "record", "records",
+})  # fmt: skip
 _REFUSAL = re.compile(
-    r"\s*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t|i cannot|i['’]?m unable|i am unable|i won['’]t|as an ai\b|unfortunately, i)",
+    r"\s*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t|i cannot|i['’]?m unable|i am unable|i won['’]t|as an ai\b"
+    r"|unfortunately, i)",
     re.IGNORECASE,
 )
 _LENGTH = frozenset({"length", "max_tokens", "MAX_TOKENS"})

@@ -110,6 +110,10 @@ def test_the_contract_has_the_label_first_for_small_models_and_last_for_others()
     small = conversation.schema(FAITHFULNESS, record(), max_chars=40)
 
     assert list(strong["properties"]) == ["dimensions", "rating"]
-    assert list(strong["properties"]["dimensions"]["properties"]["policy"]["properties"]) == ["evidence", "flagged", "rating"]
+    assert list(strong["properties"]["dimensions"]["properties"]["policy"]["properties"]) == [
+        "evidence",
+        "flagged",
+        "rating",
+    ]
     assert list(small["properties"]) == ["rating", "dimensions", "evidence"]
     assert small["properties"]["evidence"]["maxLength"] == 40

@@ -82,12 +82,20 @@ def test_positions_and_bare_ratings_give_no_verdict() -> None:
 
 
 def test_a_turn_without_its_rating_field() -> None:
-    assert outcomes(read([{"turn_id": 1, "explanation": "fine"}, entry(2, 3), entry(3, 3)])) == [Failure.NO_VERDICT, "3", "3"]
+    assert outcomes(read([{"turn_id": 1, "explanation": "fine"}, entry(2, 3), entry(3, 3)])) == [
+        Failure.NO_VERDICT,
+        "3",
+        "3",
+    ]
 
 
 def test_a_turn_without_entities_has_nothing_to_rate() -> None:
     judge = replace(CONCISENESS, options={"entities_field": "has_entities"}, flags=(), flags_field="")
-    found = read([{"turn_id": 1, "has_entities": False, "explanation": "", "rating": 1}, {**entry(2, 1), "has_entities": True}], turns=2, judge=judge)
+    found = read(
+        [{"turn_id": 1, "has_entities": False, "explanation": "", "rating": 1}, {**entry(2, 1), "has_entities": True}],
+        turns=2,
+        judge=judge,
+    )
 
     assert outcomes(found) == [NOT_APPLICABLE, "1"]
 

@@ -30,7 +30,13 @@ RECORD = Record(
 
 
 def entry(turn: int, *, tool: Any = True, instruction: Any = True, taking: Any = True) -> dict[str, Any]:
-    return {"turn": turn, "reasoning": "why", "turn_taking": taking, "tool_use_correct": tool, "instruction_following": instruction}
+    return {
+        "turn": turn,
+        "reasoning": "why",
+        "turn_taking": taking,
+        "tool_use_correct": tool,
+        "instruction_following": instruction,
+    }
 
 
 def by_item(final: list[dict[str, Any]]) -> dict[str, Any]:
@@ -41,7 +47,9 @@ def by_item(final: list[dict[str, Any]]) -> dict[str, Any]:
 def test_turn_taking_is_no_item_and_is_checked_against_the_input() -> None:
     found = by_item([entry(0, taking=True), entry(1)])
 
-    assert set(found) == {f"t1#{turn}/{name}" for turn in (0, 1) for name in ("tool_use_correct", "instruction_following")}
+    assert set(found) == {
+        f"t1#{turn}/{name}" for turn in (0, 1) for name in ("tool_use_correct", "instruction_following")
+    }
     assert found["t1#0/instruction_following"].broken_rules == ("not_copied_from_input:turn_taking",)
     assert found["t1#1/instruction_following"].broken_rules == ()
 
@@ -49,7 +57,10 @@ def test_turn_taking_is_no_item_and_is_checked_against_the_input() -> None:
 def test_the_call_dimension_has_nothing_to_rate_without_calls() -> None:
     found = by_item([entry(0, taking=False, tool=False), entry(1, tool=False)])
 
-    assert (found["t1#0/tool_use_correct"].label, found["t1#0/tool_use_correct"].model_label) == (NOT_APPLICABLE, "false")
+    assert (found["t1#0/tool_use_correct"].label, found["t1#0/tool_use_correct"].model_label) == (
+        NOT_APPLICABLE,
+        "false",
+    )
     assert found["t1#1/tool_use_correct"].label == "false"
 
 

@@ -30,7 +30,14 @@ def compiled(config: dict[str, Any], language: dict[str, Any] = ENGLISH, pipelin
 
 def test_sections_follow_the_order_and_list_items_stand_together() -> None:
     config = prompt(
-        rules={"title": "Rules", "text": "Mind:", "one": "- a", "two": "- b", "off": None, "deep": {"title": "deep", "text": "c"}},
+        rules={
+            "title": "Rules",
+            "text": "Mind:",
+            "one": "- a",
+            "two": "- b",
+            "off": None,
+            "deep": {"title": "deep", "text": "c"},
+        },
         role="You judge.",
     )
     config["order"] = ["role", "rules"]
@@ -47,17 +54,25 @@ def test_guidance_fills_its_slot_and_leaves_no_trace_where_there_is_none() -> No
     slot = {"title": "Guidance for {{ language_name }}", "slot": "guidance"}
 
     assert compiled(prompt(role="You judge.", guidance=slot)) == compiled(prompt(role="You judge."))
-    assert compiled(prompt(role="You judge.", guidance=slot), FRENCH).endswith("## Guidance for European French\n\n- « je vous en prie »\n")
+    assert compiled(prompt(role="You judge.", guidance=slot), FRENCH).endswith(
+        "## Guidance for European French\n\n- « je vous en prie »\n"
+    )
 
 
 def test_text_by_pipeline() -> None:
-    config = prompt(role="You judge.", source={"by_pipeline": {"cascade": "heard by a recogniser", "audio_llm": "", "s2s": "spoken"}})
+    config = prompt(
+        role="You judge.",
+        source={"by_pipeline": {"cascade": "heard by a recogniser", "audio_llm": "", "s2s": "spoken"}},
+    )
 
     assert compiled(config).endswith("recogniser\n")
     assert compiled(config, pipeline="audio_llm") == "You judge.\n"
 
 
-@pytest.mark.parametrize("text", ['Return {"rating": 1, "why": "..."} or {x.__class__} or 50% or ${fee} or {{not a name}}', "{% if a %} {# note }"])
+@pytest.mark.parametrize(
+    "text",
+    ['Return {"rating": 1, "why": "..."} or {x.__class__} or 50% or ${fee} or {{not a name}}', "{% if a %} {# note }"],
+)
 def test_braces_percent_signs_and_dollars_are_text(text: str) -> None:
     """C61: sent as written."""
     assert compiled(prompt(role=text)) == text + "\n"
@@ -103,7 +118,9 @@ def test_order_and_sections_must_agree() -> None:
 
 
 def test_parts_name_every_rule() -> None:
-    parts = compile_prompt(prompt(rules={"title": "Rules", "one": "- a", "two": "- b"}), FAITHFULNESS, language=ENGLISH).parts
+    parts = compile_prompt(
+        prompt(rules={"title": "Rules", "one": "- a", "two": "- b"}), FAITHFULNESS, language=ENGLISH
+    ).parts
 
     assert list(parts) == ["sections.rules.one", "sections.rules.two", "user"]
     assert parts["sections.rules.two"] == "- b\n"

@@ -17,7 +17,12 @@ from eva.types import Event, Request
 from tests.factories import FAITHFULNESS
 
 COMPILED = compile_prompt(
-    {"release": {"name": "v1"}, "order": ["role"], "sections": {"role": "You judge."}, "user": "{{ conversation }}\nJudge.\n"},
+    {
+        "release": {"name": "v1"},
+        "order": ["role"],
+        "sections": {"role": "You judge."},
+        "user": "{{ conversation }}\nJudge.\n",
+    },
     FAITHFULNESS,
     language={"code": "en", "name": "English"},
 )
@@ -62,7 +67,9 @@ def test_no_text_closes_its_block(text: str) -> None:
 UTTERANCE = st.text(alphabet=st.characters(exclude_categories=("Cs",)))
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["user", "assistant"]), UTTERANCE), min_size=1, max_size=8))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["user", "assistant"]), UTTERANCE), min_size=1, max_size=8)
+)
 def test_a_rendered_conversation_reads_back_as_the_same_turns(said: list[tuple[int, str, str]]) -> None:
     """C67: content cannot imitate structure."""
     said = sorted(said, key=lambda one: one[0])
@@ -88,9 +95,14 @@ def parse(text: str) -> list[tuple[int, str, str]]:
 
 def test_a_missing_variable_is_an_error_and_a_declared_default_stands_in() -> None:
     """C66: never a silent hole."""
-    judge = replace(FAITHFULNESS, variables=("conversation", "current_date_time"), optional={"current_date_time": "(not given)"})
+    judge = replace(
+        FAITHFULNESS, variables=("conversation", "current_date_time"), optional={"current_date_time": "(not given)"}
+    )
 
-    assert record_values(judge, {"conversation": "x", "current_date_time": None}, record_id="r1")["current_date_time"] == "(not given)"
+    assert (
+        record_values(judge, {"conversation": "x", "current_date_time": None}, record_id="r1")["current_date_time"]
+        == "(not given)"
+    )
     with pytest.raises(PromptError, match="record 'r1' has no conversation"):
         record_values(judge, {"conversation": ""}, record_id="r1")
 

@@ -1,4 +1,4 @@
-"""One value of a reply becomes a label of the scale or a failure of a named kind; nothing is guessed (pitfalls C14, C23, C25, C29, C34)."""
+"""One value of a reply becomes a label or a failure of a named kind, never a guess (pitfalls C14, C23, C25, C29, C34)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ WORDS = Scale(labels=("incorrect", "correct"), ordinal=False)
     [
         (2, "2"), (2.0, "2"), ("2", "2"), ("2.0", "2"), (" 2 ", "2"), ("2.", "2"), ("'2'", "2"),
         (2.5, OFF), ("2/3", OFF), ("2 - adequate", OFF), ("two", OFF), ("２", OFF), ("٢", OFF), ("1_0", OFF), ("trois", OFF),
-        (4, OFF), (0, OFF), (-1, OFF), (True, OFF), (False, OFF), ("NaN", OFF), (float("nan"), OFF), (float("inf"), OFF), (10**400, OFF),
+        (4, OFF), (0, OFF), (-1, OFF), (True, OFF), (False, OFF), ("NaN", OFF), (float("nan"), OFF), (float("inf"), OFF),
+        (10**400, OFF),
         ([2], OFF), ({"rating": 2}, OFF), ("", OFF), ("2" * 500, OFF),
         (None, Failure.ABSTAINED), ("not_applicable", OFF),
     ],
@@ -41,13 +42,19 @@ def test_a_word_is_matched_whole_or_by_a_declared_alias(value: Any, expected: st
     assert read_label(value, STATUS) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [("Incorrect.", "incorrect"), ("not correct", OFF), ("correct: mostly", OFF), ("CORRECT", "correct")])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("Incorrect.", "incorrect"), ("not correct", OFF), ("correct: mostly", OFF), ("CORRECT", "correct")],
+)
 def test_no_label_is_found_inside_another(value: str, expected: str | Failure) -> None:
     """C29: `incorrect` and `not correct` are not `correct`."""
     assert read_label(value, WORDS) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [(True, "true"), (False, "false"), ("TRUE", "true"), ("yes", OFF), (1, OFF), (None, Failure.ABSTAINED)])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(True, "true"), (False, "false"), ("TRUE", "true"), ("yes", OFF), (1, OFF), (None, Failure.ABSTAINED)],
+)
 def test_booleans_belong_to_boolean_scales(value: Any, expected: str | Failure) -> None:
     assert read_label(value, YES_NO) == expected
 

@@ -9,7 +9,8 @@ from eva.types import Failure, Reply
 from tests.factories import CONCISENESS, FAITHFULNESS, reply
 from tests.factories import conversation as record
 
-FULL = '{"rating": 3, "dimensions": {"policy": {"evidence": "", "flagged": false, "rating": 3}, "hallucination": {"evidence": "", "flagged": false, "rating": 3}}}'
+GOOD = '{"evidence": "", "flagged": false, "rating": 3}'
+FULL = f'{{"rating": 3, "dimensions": {{"policy": {GOOD}, "hallucination": {GOOD}}}}}'
 
 
 def read(given: Reply) -> str | Failure:
