@@ -151,7 +151,8 @@ def _name(mode: int, labels: tuple[str, ...]) -> str | None:
 
 def _votes_by_name(rows: pd.DataFrame, ids: list[str]) -> dict[str, dict[str, int]]:
     """Item → label or failure kind → repeats."""
-    kept = rows.loc[rows["item_id"].isin(ids), ["item_id", "label", "failure"]]
+    wanted = pd.Index(ids, dtype=object).get_indexer(pd.Index(rows["item_id"], dtype=object)) >= 0
+    kept = rows.loc[wanted, ["item_id", "label", "failure"]]
     names = kept["label"].astype(object).where(kept["label"].notna(), kept["failure"].astype(object))
     found: dict[str, dict[str, int]] = {}
     pairs: Any = zip(kept["item_id"], names, strict=True)

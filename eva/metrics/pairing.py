@@ -40,12 +40,11 @@ def pair_arms(
     common = sorted(set(asked[0]) & set(asked[1]))
     one = take(first, np.array([asked[0][item] for item in common], dtype=np.int64))
     two = take(second, np.array([asked[1][item] for item in common], dtype=np.int64))
-    items = items_from_rows(after)
     warnings = _warnings(first, second, one=one, two=two)
     return Pair(
         before=replace(one, gold=two.gold, clusters=two.clusters),
         after=two,
-        items=items[items["item_id"].isin(common)].reset_index(drop=True),
+        items=items_from_rows(after).iloc[[asked[1][item] for item in common]].reset_index(drop=True),
         only_before=len(asked[0]) - len(common),
         only_after=len(asked[1]) - len(common),
         warnings=warnings,

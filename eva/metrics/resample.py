@@ -19,7 +19,13 @@ from eva.metrics.votes import Floats
 
 DECIMALS: Final = 9
 """Sums that agree to so many decimals are one kind of cluster: rounding dust must not change what is drawn."""
-CHUNK_BYTES: Final = 64 * 2**20
+CHUNK_BYTES: Final = 8 * 2**20
+"""Counts of this many bytes are multiplied at a time, always in the same memory: fresh pages cost more than drawing."""
+MOST_ROWS: Final = 2**14
+FREQUENT: Final = 32
+"""Kinds with so many clusters are drawn as a whole (one multinomial or binomial number), others cluster by cluster."""
+SMALL: Final = 1000
+"""Up to so many clusters all kinds are drawn as a whole."""
 EXACT_CLUSTERS: Final = 13
 """Up to so many clusters that differ, all 2^m sign flips are enumerated (8,192) instead of drawn."""
 
@@ -66,13 +72,17 @@ class SignFlips:
 def resample_clusters(sums: Floats, *, resamples: int, rng: np.random.Generator) -> Resampled:
     """Draw G of the G clusters with replacement, R times.
 
-    `sums` is (G, F), one row of sums a cluster; memory stays near 64 MB whatever G and R are. G = 0 gives sums of 0.
+    `sums` is (G, F), one row of sums a cluster; beside sums and draws some 8 MB are used. G = 0 gives sums of 0.
     """
     kinds, times = _kinds(sums)
-    n_clusters = int(times.sum())
+    frequent = _frequent(times)
+    whole, parts = kinds[frequent], np.repeat(kinds[~frequent], times[~frequent], axis=0)
+    shares = np.append(times[frequent], len(parts)) / max(int(times.sum()), 1)
     draws = np.zeros((resamples, sums.shape[1]))
-    for start, stop in _chunks(resamples, len(kinds)):
-        draws[start:stop] = _cluster_counts(times, n_clusters, stop - start, rng) @ kinds
+    for start, stop, buffer in _chunks(resamples if len(sums) else 0, len(parts)):
+        counts = rng.multinomial(len(sums), shares, size=stop - start)
+        _draw(counts[:, -1], rng, out=buffer)
+        draws[start:stop] = counts[:, :-1].astype(np.float64) @ whole + buffer @ parts
     return Resampled(total=sums.sum(axis=0), draws=draws, kinds=kinds, times=times)
 
 
@@ -85,13 +95,19 @@ def flip_signs(before: Floats, after: Floats, *, resamples: int, rng: np.random.
     kinds, times = _kinds(after - before)
     differ = np.abs(kinds).max(axis=1, initial=0.0) > 10.0**-DECIMALS
     kinds, times = kinds[differ], times[differ]
-    total_before, total_after = before.sum(axis=0), after.sum(axis=0)
     exact = int(times.sum()) <= EXACT_CLUSTERS
-    size = 2 ** int(times.sum()) if exact else resamples
+    frequent = np.zeros(len(times), dtype=np.bool_) if exact else _frequent(times)
+    whole, parts = kinds[frequent], np.repeat(kinds[~frequent], times[~frequent], axis=0)
+    size = 2 ** len(parts) if exact else resamples
     moved = np.zeros((size, before.shape[1]))
-    for start, stop in _chunks(size, len(kinds)):
-        moved[start:stop] = _swaps(times, start, stop, rng=None if exact else rng) @ kinds
-    return SignFlips(before=total_before + moved, after=total_after - moved, exact=exact)
+    for start, stop, buffer in _chunks(size, len(parts)):
+        if exact:
+            buffer[:] = (np.arange(start, stop)[:, None] >> np.arange(len(parts))[None, :]) & 1
+        else:
+            _toss(rng, out=buffer)
+        swapped = rng.binomial(times[frequent], 0.5, size=(stop - start, len(whole))).astype(np.float64)
+        moved[start:stop] = swapped @ whole + buffer @ parts
+    return SignFlips(before=before.sum(axis=0) + moved, after=after.sum(axis=0) - moved, exact=exact)
 
 
 def _kinds(sums: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -102,46 +118,31 @@ def _kinds(sums: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return sums[first], times.astype(np.int64)
 
 
-def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
-    step = max(1, CHUNK_BYTES // (8 * max(width, 1)))
-    return ((start, min(start + step, rows)) for start in range(0, rows, step))
+def _frequent(times: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which kinds to draw as a whole: a multinomial number costs about as much as 32 single draws."""
+    return (times >= FREQUENT) | (int(times.sum()) <= SMALL)
 
 
-def _cluster_counts(times: NDArray[np.int64], n_clusters: int, size: int, rng: np.random.Generator) -> Floats:
-    """(size, U) how often each kind comes among n_clusters draws.
-
-    A multinomial draw costs some 30 times a plain one, hence it is used where kinds are few; both are exact.
-    """
-    if not n_clusters:
-        return np.zeros((size, len(times)))
-    if len(times) * 16 <= n_clusters or n_clusters <= 1000:
-        return rng.multinomial(n_clusters, times / n_clusters, size=size).astype(np.float64)
-    kind_of = np.repeat(np.arange(len(times)), times)
-    counts = np.empty((size, len(times)))
-    for row in range(size):
-        drawn = rng.integers(0, n_clusters, size=n_clusters, dtype=np.int64)
-        counts[row] = np.bincount(kind_of[drawn], minlength=len(times))
-    return counts
+def _chunks(rows: int, n_parts: int) -> Iterator[tuple[int, int, Floats]]:
+    """Rows start..stop−1 at a time, with a (stop − start, n_parts) buffer that the next chunk uses again."""
+    step = min(max(1, rows), max(1, CHUNK_BYTES // (8 * max(n_parts, 1))), MOST_ROWS)
+    buffer = np.empty((step, n_parts))
+    for start in range(0, rows, step):
+        stop = min(start + step, rows)
+        yield start, stop, buffer[: stop - start]
 
 
-def _swaps(times: NDArray[np.int64], start: int, stop: int, *, rng: np.random.Generator | None) -> Floats:
-    """(stop − start, U) how many clusters of each kind are swapped; without rng, patterns start..stop−1 of all 2^m."""
-    if rng is not None:
-        return _random_swaps(times, stop - start, rng)
-    kind_of = np.repeat(np.arange(len(times)), times)
-    bits = (np.arange(start, stop)[:, None] >> np.arange(kind_of.size)[None, :]) & 1
-    counts = np.zeros((stop - start, len(times)))
-    for column, kind in enumerate(kind_of):
-        counts[:, kind] += bits[:, column]
-    return counts
+def _draw(sizes: NDArray[np.int64], rng: np.random.Generator, *, out: Floats) -> None:
+    """Fill each row with how often each cluster comes in as many draws as `sizes` says."""
+    n_parts = out.shape[1]
+    if n_parts:
+        for row, size in enumerate(sizes):
+            out[row] = np.bincount(rng.integers(0, n_parts, size=size), minlength=n_parts)
 
 
-def _random_swaps(times: NDArray[np.int64], size: int, rng: np.random.Generator) -> Floats:
-    counts = np.empty((size, len(times)))
-    single = times == 1
-    n_single = int(single.sum())
-    n_bytes = (n_single + 7) // 8
-    coins = np.frombuffer(rng.bytes(size * n_bytes), dtype=np.uint8).reshape(size, n_bytes)
-    counts[:, single] = np.unpackbits(coins, axis=1)[:, :n_single]
-    counts[:, ~single] = rng.binomial(times[~single][None, :], 0.5, size=(size, int((~single).sum())))
-    return counts
+def _toss(rng: np.random.Generator, *, out: Floats) -> None:
+    """Fill each row with 0 and 1 at chance ½, one random bit each."""
+    n_parts = out.shape[1]
+    for row in range(out.shape[0]):
+        bits = np.frombuffer(rng.bytes((n_parts + 7) // 8), dtype=np.uint8)
+        out[row] = np.unpackbits(bits, count=n_parts)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from eva.metrics.frame import as_names
 from eva.types import NOT_APPLICABLE, Failure
@@ -56,11 +54,6 @@ def broken_rules(rows: pd.DataFrame) -> Mapping[str, int]:
         return {}
     names = [name for cell in rows["broken_rules"] for name in as_names(cell)]
     return _counts(pd.Series(names, dtype=object))
-
-
-def mask_rows(rows: pd.DataFrame, item_ids: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Which rows belong to these items."""
-    return rows["item_id"].isin(item_ids).to_numpy(dtype=np.bool_)
 
 
 def _counts(names: pd.Series[Any]) -> dict[str, int]:
