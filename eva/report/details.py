@@ -59,25 +59,30 @@ def flags_blocks(pair: Pair) -> tuple[Block, ...]:
 
 
 def slices_blocks(pair: Pair) -> tuple[Block, ...]:
-    """The headline difference on parts; under ten items the point estimates are not printed, the interval always is."""
-    slices = pair.comparison.slices
-    if not slices:
-        return ()
-    columns = (
-        Column("Slice"),
-        Column("Items", "right"),
-        Column("Clusters", "right"),
-        Column("Before", "right"),
-        Column("After", "right"),
-        Column("Difference", "right"),
-        Column("p, adjusted", "right"),
-        Column("Verdict"),
-    )
-    families = sorted({part.difference.family for part in slices if part.difference.family})
-    note = f"Point estimates of slices under {words.FEW_ITEMS} items are not printed." + (
-        f" Adjusted: {', '.join(families)}." if families else ""
-    )
-    return (Table(columns, tuple(_slice_row(part) for part in slices), note=note, optional=True),)
+    """Differences on parts, a table a statistic; those that show something first, then the large ones.
+
+    Under ten items the point estimates are not printed, the interval always is.
+    """
+    ranks = list(words.ORDER_OF_PARTS)
+    tables = []
+    for name in dict.fromkeys(part.difference.statistic for part in pair.comparison.slices):
+        slices = sorted(
+            (part for part in pair.comparison.slices if part.difference.statistic == name),
+            key=lambda part: (ranks.index(part.difference.verdict), -part.n_items, part.by, part.value),
+        )
+        columns = (
+            Column(f"{words.statistic(name)} by"),
+            *(
+                Column(title, "right")
+                for title in ("Items", "Clusters", "Before", "After", "Difference", "p, adjusted")
+            ),
+            Column("Verdict"),
+        )
+        families = sorted({part.difference.family for part in slices if part.difference.family})
+        note = f"Point estimates of slices under {words.FEW_ITEMS} items are not printed."
+        note += f" Adjusted: {', '.join(families)}." if families else ""
+        tables.append(Table(columns, tuple(_slice_row(part) for part in slices), note=note, optional=True))
+    return tuple(tables)
 
 
 def noise_blocks(pair: Pair) -> tuple[Block, ...]:
@@ -168,7 +173,7 @@ def _statistic_row(difference: Difference) -> tuple[Line, ...]:
         line(shown.before),
         line(shown.after),
         line(words.delta(difference)),
-        line(numbers.p_value(difference.p_value)),
+        line(numbers.p_cell(difference.p_value)),
         line(words.size(visible, difference.statistic)),
         line(numbers.count(difference.items_needed)),
         line(Strong(difference.verdict)),
@@ -182,7 +187,7 @@ def _flag_row(flag: FlagDifference) -> tuple[Line, ...]:
         line(f"{numbers.count(flag.before_items)} → {numbers.count(flag.after_items)}"),
         line(f"{numbers.count(flag.before_clusters)} → {numbers.count(flag.after_clusters)}"),
         line(words.shift(flag.difference)),
-        line(numbers.p_value(flag.p_adjusted if flag.p_adjusted is not None else flag.p_value)),
+        line(numbers.p_cell(flag.p_adjusted if flag.p_adjusted is not None else flag.p_value)),
         line(flag.verdict),
     )
 
@@ -198,7 +203,7 @@ def _slice_row(part: SliceDifference) -> tuple[Line, ...]:
         line("few" if few else shown.before),
         line("few" if few else shown.after),
         line(shown.interval or numbers.UNDEFINED if few else f"{shown.difference} {shown.interval}".rstrip()),
-        line(numbers.p_value(p)),
+        line(numbers.p_cell(p)),
         line(part.difference.verdict),
     )
 

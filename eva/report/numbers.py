@@ -7,8 +7,8 @@ Rules
 - Zero has no sign: what rounds to zero prints `0.0`, never `-0.0` or `+0.0`. The minus is U+2212.
 - None, NaN and infinity print a word, never a number.
 - `±` joins a mean to its run-to-run std and nothing else; an interval stands in brackets.
-- What is printed agrees: printed after − printed before is the printed difference, and an interval that excludes zero
-  prints no zero at that end. Where the default digits would break this, more digits are shown.
+- What is printed agrees: printed after − printed before rounds to the printed difference, and an interval that excludes
+  zero prints no zero at that end. Where the default digits would break this, more digits are shown.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ UNKNOWN: Final = "unknown"
 """Printed for a fact that nobody told us: a price, a count of tokens."""
 MINUS: Final = "\N{MINUS SIGN}"
 MAX_DIGITS: Final = 5
+EXTRA_DIGITS: Final = 3
+"""So many digits more than their difference two levels get at most, to agree with it."""
 _EXACT: Final = Context(prec=60)
 
 
@@ -124,13 +126,15 @@ def change(
 
     `difference` is the raw difference of raw values; it is never recomputed from rounded ones.
     """
-    digits, change_digits = unit.digits, unit.change_digits
-    while change_digits < MAX_DIGITS and not (
-        _agree(before, after, difference, unit=unit, digits=digits, change_digits=change_digits)
-        and _keeps_sides(low, high, unit=unit, digits=change_digits)
-    ):
+    change_digits = unit.change_digits
+    while change_digits < MAX_DIGITS and not _keeps_sides(low, high, unit=unit, digits=change_digits):
         change_digits += 1
-        digits = max(digits, change_digits)
+    digits = max(unit.digits, change_digits)
+    most = change_digits + EXTRA_DIGITS
+    while digits < most and not _agree(
+        before, after, difference, unit=unit, digits=digits, change_digits=change_digits
+    ):
+        digits += 1
     ends = ""
     if not (_absent(low) or _absent(high)):
         ends = f"[{signed(low, change_digits, factor=unit.factor)}, {signed(high, change_digits, factor=unit.factor)}]"
@@ -155,6 +159,11 @@ def p_value(p: float | None) -> str:
     while digits < 8 and (raw < 0.05) != (rounded(raw, digits) < Decimal("0.05")):
         digits += 1
     return f"p = {_text(rounded(raw, digits))}"
+
+
+def p_cell(p: float | None) -> str:
+    """A p-value under a heading that says so: `0.043`, `< 0.001`."""
+    return p_value(p).removeprefix("p ").removeprefix("= ")
 
 
 def money(usd: float | None) -> str:

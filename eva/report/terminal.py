@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from io import StringIO
 from typing import Final, Literal
@@ -18,6 +19,7 @@ from eva.report import numbers, untrusted
 from eva.report.blocks import (
     Block,
     Bullets,
+    Column,
     Command,
     Confusion,
     ConfusionPair,
@@ -43,11 +45,23 @@ SHORT: Final = frozenset(
 ROWS: Final = 10
 """Flips, rules and rows of long tables shown on a terminal; the number left out is said."""
 NEVER_FOLDED: Final = 14
-"""Cells up to this width are never broken over lines."""
+"""Text up to this width is broken over lines last."""
 _COLOURS: Final = {
     "better": "bold green", "fixed": "green", "worse": "bold red", "broken": "red", "cannot tell": "bold yellow",
     "undecided": "yellow", "same": "bold cyan", "moved": "bold magenta", "Not alike:": "bold yellow",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table's columns stand."""
+
+    headers: tuple[str, ...]
+    least: tuple[int, ...]
+    """Least widths."""
+    whole: tuple[bool, ...]
+    """Columns whose cells are never folded."""
+    gap: int
 
 
 def render(
@@ -72,41 +86,41 @@ def render(
         if section.key != "headline":
             console.print(_text(section.title, "bold underline" if styled else "bold"))
         for each in section.blocks:
-            console.print(_block(each))
+            console.print(_block(each, width))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 @singledispatch
-def _block(value: Block) -> RenderableType:
+def _block(value: Block, width: int) -> RenderableType:
     raise TypeError(f"no terminal form for {type(value).__name__}")
 
 
 @_block.register
-def _(value: Heading) -> RenderableType:
+def _(value: Heading, width: int) -> RenderableType:
     return _text(value.line, "bold")
 
 
 @_block.register
-def _(value: Paragraph) -> RenderableType:
+def _(value: Paragraph, width: int) -> RenderableType:
     return _text(value.line)
 
 
 @_block.register
-def _(value: Bullets) -> RenderableType:
+def _(value: Bullets, width: int) -> RenderableType:
     return Group(*(_hanging("•", _text(each)) for each in value.lines))
 
 
 @_block.register
-def _(value: Table) -> RenderableType:
+def _(value: Table, width: int) -> RenderableType:
     rows = value.rows[:ROWS] if value.optional else value.rows
-    table = _table()
     cells = [[_text(each) for each in row] for row in rows]
     widest = [max((row[n].cell_len for row in cells), default=0) for n in range(len(value.columns))]
-    crowded = sum(max(len(column.name), width) + 1 for column, width in zip(value.columns, widest, strict=True)) > WIDTH
-    for column, width in zip(value.columns, widest, strict=True):
-        whole = column.align == "right" or width <= NEVER_FOLDED
-        name = _stacked(column.name, width) if crowded else column.name
-        table.add_column(name, justify=column.align, overflow="fold", no_wrap=whole)
+    layout = _layout(value.columns, widest, width)
+    table = _table(layout.gap)
+    for n, column in enumerate(value.columns):
+        table.add_column(
+            layout.headers[n], justify=column.align, overflow="fold", no_wrap=layout.whole[n], min_width=layout.least[n]
+        )
     for row in cells:
         table.add_row(*row)
     left = len(value.rows) - len(rows)
@@ -115,12 +129,12 @@ def _(value: Table) -> RenderableType:
 
 
 @_block.register
-def _(value: Command) -> RenderableType:
+def _(value: Command, width: int) -> RenderableType:
     return Group(*(Padding(Text(untrusted.one_line(each), overflow="fold"), (0, 0, 0, 2)) for each in value.lines))
 
 
 @_block.register
-def _(value: PromptDiff) -> RenderableType:
+def _(value: PromptDiff, width: int) -> RenderableType:
     shown: list[RenderableType] = []
     for change in value.changes[:ROWS]:
         word = "new" if change.before is None else "gone" if change.after is None else "changed"
@@ -133,17 +147,17 @@ def _(value: PromptDiff) -> RenderableType:
 
 
 @_block.register
-def _(value: Flips) -> RenderableType:
+def _(value: Flips, width: int) -> RenderableType:
     return Group(*(_flip(row) for row in value.rows[:ROWS]), *_more(len(value.rows) - ROWS, "flip"))
 
 
 @_block.register
-def _(value: ConfusionPair) -> RenderableType:
+def _(value: ConfusionPair, width: int) -> RenderableType:
     return Group(*(_confusion(arm) for arm in (value.before, value.after) if arm is not None))
 
 
 @_block.register
-def _(value: IntervalPlot) -> RenderableType:
+def _(value: IntervalPlot, width: int) -> RenderableType:
     return Group()  # the table of statistics beside it says the same in figures
 
 
@@ -183,13 +197,32 @@ def _text(told: Line, style: str = "") -> Text:
     return text
 
 
-def _stacked(name: str, widest: int) -> str:
-    """A column's name, broken between words where it is wider than all that stands below it."""
-    return "\n".join(textwrap.wrap(name, max(widest, 8))) or name
+def _layout(columns: Sequence[Column], widest: Sequence[int], width: int) -> Layout:
+    """The roomiest layout in which the table fits and no cell is cropped.
+
+    First everything on one line; then headers broken between words; then columns closer; then text columns folded; then
+    all columns.
+    """
+    names = tuple(column.name for column in columns)
+    stacked = tuple(
+        "\n".join(textwrap.wrap(name, max(cell, 8))) or name for name, cell in zip(names, widest, strict=True)
+    )
+    for headers, gap in ((names, 2), (stacked, 2), (stacked, 1)):
+        whole = [max(cell, *map(len, name.split("\n"))) for name, cell in zip(headers, widest, strict=True)]
+        if sum(whole) + gap * (len(columns) - 1) <= width:
+            return Layout(headers, tuple(whole), (True,) * len(columns), gap)
+    right = tuple(column.align == "right" for column in columns)
+    least = tuple(cell if fixed else min(cell, NEVER_FOLDED) for cell, fixed in zip(whole, right, strict=True))
+    for gap in (2, 1):
+        if sum(least) + gap * (len(columns) - 1) <= width:
+            return Layout(stacked, least, right, gap)
+    return Layout(stacked, (0,) * len(columns), (False,) * len(columns), 1)
 
 
-def _table() -> RichTable:
-    return RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+def _table(gap: int = 2) -> RichTable:
+    return RichTable(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap - 1, 0, 0), header_style="bold"
+    )
 
 
 def _hanging(mark: str, text: Text) -> RichTable:

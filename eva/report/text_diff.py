@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Sign = Literal[" ", "-", "+", "…"]
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;:。！？।])\s+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？।])\s+")
+_CONTINUES: Final = re.compile(r" {0,3}[^\W\d_(“‘'][^\n]*$| {0,3}[(“‘'\"][\w]")
+_STANDS_ALONE: Final = re.compile(r"\s*(#|\||[{}\[\]`]|```|\"[\w ]+\":)")
 CONTEXT: Final = 1
 """Unchanged sentences kept on each side of a change."""
 
@@ -49,7 +51,23 @@ def _context(kept: list[str], *, starts: bool, ends: bool) -> list[Piece]:
 def _sentences(text: str) -> list[str]:
     return [
         sentence.strip()
-        for paragraph in text.splitlines()
+        for paragraph in _paragraphs(text)
         for sentence in _SENTENCE_END.split(paragraph)
         if sentence.strip()
     ]
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Lines, with those joined that only the file's width broke: a line that starts with a letter goes on the one before.
+
+    List items, headings, tables, JSON and indented lines start anew.
+    """
+    found: list[str] = []
+    goes_on = False
+    for each in text.splitlines():
+        if goes_on and _CONTINUES.match(each):
+            found[-1] = f"{found[-1]} {each.strip()}"
+        else:
+            found.append(each)
+        goes_on = bool(each.strip()) and not _STANDS_ALONE.match(each)
+    return found

@@ -72,7 +72,7 @@ def markdown_block(text: str, *, language: str = "text") -> str:
 def markdown_prose(text: str) -> str:
     """Our own sentence in Markdown: whatever could start a span, a link, HTML, a formula or a block is escaped."""
     inside = re.sub(r"([\\`*_<|~$@]|\](?=[(\[:]))", r"\\\1", visible(text))
-    return re.sub(r"^(\s*)([#>+=-])", r"\1\\\2", inside, flags=re.MULTILINE).replace("://", ":\u200b//")
+    return re.sub(r"^(\s*)([#>=]|[+-](?=\s|$))", r"\1\\\2", inside, flags=re.MULTILINE).replace("://", ":\u200b//")
 
 
 def markdown_html(text: str, limit: int | None = None) -> str:

@@ -37,6 +37,10 @@ ORDER: Final[tuple[VerdictWord, ...]] = ("worse", "not measured", "cannot tell",
 """In which order several judges are told."""
 
 
+ORDER_OF_PARTS: Final[tuple[VerdictWord, ...]] = ("worse", "better", "moved", "same", "cannot tell", "not measured")
+"""In which order slices are told: those that show something first."""
+
+
 def statistic(name: str) -> str:
     """The name of a statistic in print; an unknown one as it is."""
     return STATISTICS.get(name, name)

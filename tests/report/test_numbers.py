@@ -93,17 +93,25 @@ def test_a_change_agrees_with_itself(
     assert tuple(told) == shown
 
 
+def test_levels_get_more_digits_before_their_difference_does() -> None:
+    """1.944 and 2.099 would say 0.155."""
+    told = numbers.change(1.94444, 2.09877, difference=0.15433, low=-0.05, high=0.3, unit=PLAIN)
+
+    assert tuple(told) == ("1.9444", "2.0988", "+0.154", "[−0.050, +0.300]")
+
+
 _SHARES = st.floats(0, 1, allow_nan=False)
 
 
 @given(before=_SHARES, after=_SHARES)
 def test_printed_after_minus_printed_before_is_the_printed_difference(before: float, after: float) -> None:
-    """To within half of the difference's last digit, whatever the numbers."""
+    """To within half of the difference's last digit and one of the levels' last, whatever the numbers."""
     told = numbers.change(before, after, difference=after - before, low=None, high=None, unit=PERCENT)
 
     first, last = (float(text.rstrip("%")) for text in (told.before, told.after))
-    digits = len(told.difference.partition(".")[2])
-    assert abs(last - first - float(told.difference.replace("−", "-"))) <= 0.5 * 10**-digits + 1e-9
+    digits, level_digits = (len(text.rstrip("%").partition(".")[2]) for text in (told.difference, told.before))
+    assert abs(last - first - float(told.difference.replace("−", "-"))) <= 0.5 * 10**-digits + 10**-level_digits + 1e-9
+    assert (digits, level_digits <= 4) == (1, True)
 
 
 @given(low=st.floats(1e-4, 1), width=st.floats(0, 1))
@@ -132,6 +140,7 @@ def test_an_interval_off_zero_never_prints_a_zero_end(low: float, width: float) 
 def test_p_values(p: float | None, shown: str) -> None:
     """Never `p = 0.000`, never 0.050 for what is below it."""
     assert numbers.p_value(p) == shown
+    assert numbers.p_cell(p) == shown.replace("p = ", "").replace("p ", "")
 
 
 @pytest.mark.parametrize(

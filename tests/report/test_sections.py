@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eva.metrics.results import FlipCounts, Spread
+from eva.metrics.results import FlipCounts, SliceDifference, Spread
 from eva.report import sections
 from eva.report.blocks import Flips, Line, Paragraph, Quoted, Report, Strong, Table
 from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, votes_of
@@ -208,6 +208,24 @@ def test_small_slices_hide_the_point_and_never_the_interval() -> None:
 
     assert rows[0][3:6] == ["70.00%", "80.00%", "+10.0 [−10.0, +30.0]"]
     assert rows[1][3:6] == ["few", "few", "[−30.0, +80.0]"]
+
+
+def test_slices_that_show_something_come_first_a_table_a_statistic() -> None:
+    """Then the large ones; accuracy and mean score are not mixed."""
+    parts = [
+        ("small", 12, "accuracy", "cannot tell"),
+        ("large", 90, "accuracy", "cannot tell"),
+        ("bad", 20, "accuracy", "worse"),
+        ("large", 90, "mean_score", "moved"),
+    ]
+    slices = tuple(
+        SliceDifference("language", value, n, n, made.difference(name, 0.5, 0.6, low=0.0, high=0.2, verdict=verdict))  # type: ignore[arg-type]  # words of the table above
+        for value, n, name, verdict in parts
+    )
+    report = sections.comparison_report([made.pair(compared=made.comparison(slices=slices))])
+
+    assert [row[0] for row in table(report, "slices", 0)] == ["language bad", "language large", "language small"]
+    assert [row[0] for row in table(report, "slices", 1)] == ["language large"]
 
 
 def test_spend_that_nobody_knows_is_unknown() -> None:

@@ -25,6 +25,24 @@ def test_no_line_is_wider_than_the_terminal(width: int, text: str) -> None:
     assert max(cell_len(line) for line in shown.splitlines()) <= width
 
 
+@pytest.mark.parametrize("width", [100, 72])
+def test_no_cell_is_cropped(width: int) -> None:
+    """A table that is too wide folds; every word of it is still there."""
+    wide = tuple(
+        made.difference(
+            name, -1.94444, 2.09877, low=-10.05556, high=10.37539, verdict="cannot tell", items_needed=75471
+        )
+        for name in ("mean_score", "mae", "weighted_kappa")
+    )
+    shown = render(made.pair(compared=made.comparison(differences=wide)), width=width, detail="full")
+    table = shown.partition("Every statistic")[2].partition("“Within one std”")[0]
+
+    letters = "".join(table.split())
+    assert letters.count("tell") == letters.count("cannot") == 3
+    assert letters.count("yes") == 3
+    assert "Within" in table
+
+
 def test_plain_output_holds_no_escape_sequence() -> None:
     """Nor does it end lines in spaces."""
     shown = render(made.pair(text=made.HOSTILE), detail="full")
