@@ -103,6 +103,7 @@ def _evaluate(root: Path, items: int) -> Timing:
     spec = TrackingSpec().at(root)
     Store(spec).experiments()  # the schema as MLflow makes it, without our write-ahead log
     mlflow.set_tracking_uri(spec.uri)
+    mlflow.create_experiment("evaluate", artifact_location=(root / "artifacts").as_uri())
     mlflow.set_experiment("evaluate")
     logging.getLogger("mlflow").setLevel(logging.ERROR)
 

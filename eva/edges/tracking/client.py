@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from eva.edges.tracking.spec import TrackingSpec
 from eva.edges.tracking.stored import StoredPrompt, StoredRun, StoredTrace, run_of, trace_of
-from eva.edges.tracking.wire import WireOpinion, WireTrace
+from eva.edges.tracking.wire import WireTrace, info_dict
 from eva.errors import TrackingError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Store:
         for start in range(0, len(traces), TRACES_A_BATCH):
             batch = traces[start : start + TRACES_A_BATCH]
             for trace in batch:
-                self._call(partial(client.start_trace, TraceInfo(**_info(trace))))
+                self._call(partial(client.start_trace, TraceInfo.from_dict(info_dict(trace))))
             spans = [Span.from_dict(dict(trace.span)) for trace in batch]
             self._call(partial(client.log_spans, batch[0].experiment_id, spans))
 
@@ -253,39 +253,3 @@ def _passing(error: Exception) -> bool:
     return code == "TEMPORARILY_UNAVAILABLE" or any(
         word in words for word in ("database is locked", "connection refused", "max retries exceeded", "deadlock")
     )
-
-
-def _info(trace: WireTrace) -> dict[str, Any]:
-    from mlflow.entities import TraceLocation
-    from mlflow.entities.trace_state import TraceState
-
-    return {
-        "trace_id": trace.trace_id,
-        "trace_location": TraceLocation.from_experiment_id(trace.experiment_id),
-        "request_time": trace.request_time_ms,
-        "execution_duration": trace.duration_ms,
-        "state": TraceState(trace.state),
-        "request_preview": trace.request_preview,
-        "response_preview": trace.response_preview,
-        "trace_metadata": dict(trace.metadata),
-        "tags": {**trace.tags, "mlflow.traceName": trace.name},
-        "assessments": [_assessment(opinion, trace.trace_id) for opinion in trace.opinions],
-    }
-
-
-def _assessment(opinion: WireOpinion, trace_id: str) -> Any:
-    from mlflow.entities import AssessmentSource, Expectation, Feedback
-
-    source = AssessmentSource(source_type=opinion.source_type, source_id=opinion.source_id)
-    common: dict[str, Any] = {
-        "name": opinion.name,
-        "value": opinion.value,
-        "source": source,
-        "trace_id": trace_id,
-        "metadata": dict(opinion.metadata),
-        "create_time_ms": opinion.created_ms,
-        "last_update_time_ms": opinion.created_ms,
-    }
-    made = Expectation(**common) if opinion.kind == "expectation" else Feedback(**common, rationale=opinion.rationale)
-    made.assessment_id = opinion.assessment_id
-    return made

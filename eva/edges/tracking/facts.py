@@ -17,7 +17,7 @@ TAG_CHARS = 5000
 """MLflow cuts a param at 6,000 characters and a tag at 8,000 with a warning; ours say that they are cut."""
 DATASET_DIGEST_CHARS = 36
 """MLflow's limit; the whole sha256 is the tag `eva.dataset.sha256`."""
-STATUS = {"finished": "FINISHED", "interrupted": "KILLED", "failed": "FAILED"}
+STATUS = {"finished": "FINISHED", "interrupted": "KILLED", "running": "KILLED", "failed": "FAILED"}
 PAGE_IS_EVALUATION = {"mlflow.runType": "genai_evaluate"}
 
 

@@ -42,14 +42,14 @@ def prompt_texts(folder: RunFolder) -> list[PromptText]:
         language, _, pipeline = key.partition(".")
         text = "\n\n".join(parts.values())
         tags: dict[str, Any] = {
-            "sha256": hashlib.sha256(text.encode()).hexdigest(),
             "eva.prompt": run.get("prompt"),
-            "eva.prompt_sha256": run.get("prompt_sha256"),
-            "path": f"conf/prompt/{folder.judge}/{run.get('prompt')}.yaml",
             "language": language,
             "pipeline": pipeline or None,
-            "git.commit": (run.get("git") or {}).get("commit"),
             "parent": run.get("parent"),
+            "path": f"conf/prompt/{folder.judge}/{run.get('prompt')}.yaml",
+            "git.commit": (run.get("git") or {}).get("commit"),
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
+            "eva.prompt_sha256": run.get("prompt_sha256"),
         }
         out.append(
             PromptText(

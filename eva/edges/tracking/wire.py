@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from eva.edges.tracking.items import ItemTrace, Opinion, preview, trace_id
@@ -155,3 +156,37 @@ def _opinion(opinion: Opinion, target: Target, *, key: str, at: int) -> WireOpin
         metadata={"mlflow.assessment.sourceRunId": target.run_id, "eva.run_id": target.eva_run_id},
         created_ms=at,
     )
+
+
+def info_dict(trace: WireTrace) -> dict[str, Any]:
+    """The trace without its span, in `TraceInfo.to_dict` form: what the public client takes."""
+    return {
+        "trace_id": trace.trace_id,
+        "trace_location": {"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": {"experiment_id": trace.experiment_id}},
+        "request_time": _moment(trace.request_time_ms),
+        "execution_duration_ms": trace.duration_ms,
+        "state": trace.state,
+        "request_preview": trace.request_preview,
+        "response_preview": trace.response_preview,
+        "trace_metadata": dict(trace.metadata),
+        "tags": {**trace.tags, "mlflow.traceName": trace.name},
+        "assessments": [_opinion_dict(opinion, trace.trace_id) for opinion in trace.opinions],
+    }
+
+
+def _opinion_dict(opinion: WireOpinion, key: str) -> dict[str, Any]:
+    given = {
+        "assessment_id": opinion.assessment_id,
+        "assessment_name": opinion.name,
+        "trace_id": key,
+        "source": {"source_type": opinion.source_type, "source_id": opinion.source_id},
+        "create_time": _moment(opinion.created_ms),
+        "last_update_time": _moment(opinion.created_ms),
+        opinion.kind: {"value": opinion.value},
+        "metadata": dict(opinion.metadata),
+    }
+    return given | ({"rationale": opinion.rationale} if opinion.rationale and opinion.kind == "feedback" else {})
+
+
+def _moment(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
