@@ -188,6 +188,15 @@ def completion(kind: str, text: str, body: dict[str, Any], *, model: str | None)
     }
 
 
+async def _shut_down(runner: web.AppRunner) -> None:
+    """Stop serving; handlers that are silent, or whose caller hung up, go too."""
+    await runner.cleanup()
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 @contextlib.contextmanager
 def running_stub(
     plans: Mapping[str, str] | None = None,
@@ -217,7 +226,7 @@ def running_stub(
     try:
         yield stub
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(_shut_down(runner), loop).result(30)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(30)
         loop.close()

@@ -27,7 +27,7 @@ def reply_from(answer: Mapping[str, Any], request: Request, repeat: int, *, late
         record_id=request.record_id,
         repeat=repeat,
         digest=request.digest,
-        text=content or refusal,
+        text=refusal if refusal and not content else content,
         tool_arguments=_tool_arguments(message),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         finish_reason="refusal" if refusal and not content else _optional(choice.get("finish_reason")),

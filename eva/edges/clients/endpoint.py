@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -41,7 +42,11 @@ class EndpointClient:
 
     async def ask(self, request: Request, repeat: int) -> Reply:
         """One POST. See `Client.ask`."""
-        body = json.dumps(self.body(request, repeat)).encode("ascii")
+        return await self.send(self.body(request, repeat), request, repeat)
+
+    async def send(self, values: Mapping[str, Any], request: Request, repeat: int) -> Reply:
+        """POST a body; the answer as the reply to `request`. Raises what `Client.ask` raises."""
+        body = json.dumps(values).encode("ascii")
         start = time.perf_counter()
         try:
             status, headers, data = await self._post(body)

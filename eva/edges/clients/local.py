@@ -1,7 +1,12 @@
 """The embedded model: llama.cpp inside this process, on 127.0.0.1, asked like any other endpoint.
 
-One server per file and context for the life of the process: the jobs of a sweep share it, and its kept prefix. It
-starts at the first call, so that a run whose replies are all stored needs neither weights nor server.
+One server per file and context for the life of the process: the jobs of a sweep share it. It starts at the first call, so
+that a run whose replies are all stored needs neither weights nor server.
+
+Same seed, same text, whatever was asked before: by itself llama.cpp does not give that, since a prompt that is read in
+other pieces (because a part of it was kept) has slightly other values. So each record is led up to the same way: the
+rubric is read whole and alone, then the record onto it, and only then the repeats are asked. A run that is killed and
+resumed equals one that was not.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import atexit
 import contextlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,17 +24,18 @@ from threading import Lock
 from typing import Any
 
 from eva.edges.clients.endpoint import EndpointClient
+from eva.edges.clients.payload import messages
 from eva.edges.clients.weights import default_weights
 from eva.errors import ModelError
-from eva.types import ModelSpec, Reply, Request
+from eva.types import ModelSpec, Reply, Request, Usage
 
 CONTEXT = 8192
 MOST_THREADS = 8
-KEPT_PREFIX_MIB = 256
-"""llama.cpp's own default is 8 GiB."""
 
 _servers: dict[tuple[str, str, int], Any] = {}
 _starting = Lock()
+_last_read: dict[str, str] = {}
+"""Server address -> the prompt that it holds now."""
 
 
 class LocalClient(EndpointClient):
@@ -42,12 +49,41 @@ class LocalClient(EndpointClient):
         self._started = False
 
     async def ask(self, request: Request, repeat: int) -> Reply:
-        """See `Client.ask`. Raises ModelError where the weights or the runtime are missing."""
+        """See `Client.ask`. Raises ModelError where the weights or the runtime are missing.
+
+        `cached_tokens` of the reply is the part of the prompt that was not read for it, the leading up included.
+        """
         if not self._started:
-            address = await asyncio.to_thread(self._start)
-            self._url = f"{address}/v1/chat/completions"
+            self._url = f"{await asyncio.to_thread(self._start)}/v1/chat/completions"
             self._started = True
-        return await super().ask(request, repeat)
+        start = time.perf_counter()
+        kept = await self._lead_up(request, repeat)
+        spent = time.perf_counter() - start
+        reply = await super().ask(request, repeat)
+        usage = reply.usage if kept is None else replace(reply.usage, cached_tokens=kept)
+        return replace(reply, usage=usage, latency_s=round((reply.latency_s or 0.0) + spent, 6))
+
+    async def _lead_up(self, request: Request, repeat: int) -> int | None:
+        """Have the server hold this prompt, read in the same pieces as ever; the tokens kept from before, None if all."""
+        rows = messages(request)
+        prompt, rubric = json.dumps(rows), json.dumps(rows[:-1])
+        held = _last_read.pop(self._url, "")
+        if held != prompt:
+            same_rubric = len(rows) > 1 and held.startswith(rubric[:-1] + ",")
+            if len(rows) > 1:
+                await self._read(request, repeat, rows[:-1], keep=same_rubric)
+            usage = await self._read(request, repeat, rows, keep=len(rows) > 1)
+            kept = usage.cached_tokens if same_rubric else 0
+        else:
+            kept = None
+        # Noted once it is read: after an error the next call leads up anew.
+        _last_read[self._url] = prompt
+        return kept
+
+    async def _read(self, request: Request, repeat: int, rows: list[dict[str, Any]], *, keep: bool) -> Usage:
+        """Let the server read a prompt; `keep` what it holds of it, else read all."""
+        body = {"model": self._spec.id, "messages": rows, "max_tokens": 1, "cache_prompt": keep}
+        return (await self.send(body, request, repeat)).usage
 
     def body(self, request: Request, repeat: int) -> dict[str, Any]:
         """As for any endpoint, but with the contract as a grammar: no blanks are generated, which halves the tokens."""
@@ -95,6 +131,7 @@ def running_server(path: Path, context: int, *, alias: str) -> Any:
 def stop_servers() -> None:
     """Stop what runs; the next call starts again. Called at exit, before the interpreter takes the library away."""
     _servers.clear()
+    _last_read.clear()
 
 
 atexit.register(stop_servers)
@@ -116,7 +153,7 @@ def _new_server(path: Path, context: int, *, alias: str) -> Any:
     params.n_ctx = context
     params.n_parallel = 1  # n_ctx is divided between slots, and each slot reads the prefix itself
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
-    params.cache_ram_mib = KEPT_PREFIX_MIB
+    params.cache_ram_mib = 0  # prompts brought back from there were read in other pieces
     params.verbosity = 0
     params.ui = False
     try:
