@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Final
@@ -56,6 +57,7 @@ ROOMS: Final = (
     Room(flips=8, reason=250, rows=12, rule=500, rules=20),
     Room(flips=3, reason=160, rows=6, rule=300, rules=10),
 )
+CODE_WIDTH: Final = 100
 LEAST_ROOM: Final = ROOMS[-1]
 
 
@@ -157,7 +159,7 @@ def _html_run(run: Run) -> str:
 def _rule(change: RuleChange, room: Room) -> str:
     word = "new" if change.before is None else "gone" if change.after is None else "changed"
     where = f" ({', '.join(untrusted.markdown(name) for name in change.where)})" if change.where else ""
-    lines = [f"{each.sign} {untrusted.one_line(each.text)}" for each in pieces(change.before, change.after)]
+    lines = [text for each in pieces(change.before, change.after) for text in _wrapped(f"{each.sign} ", each.text)]
     body = untrusted.markdown_block(untrusted.cut("\n".join(lines), room.rule), language="diff")
     return f"{untrusted.markdown(change.path, 120)} {word}{where}\n\n{body}"
 
@@ -177,10 +179,17 @@ def _flip(n: int, row: FlipDetail, flips: Flips, room: Room) -> str:
     ]
     turn = _judged_turn(row, flips.conversations.get(row.facts.record_id, ()))
     if turn is not None:
-        text = "\n".join(f"{speaker}: {untrusted.one_line(said)}" for speaker, said in turn.lines)
-        parts.append(untrusted.markdown_block(untrusted.cut(text, room.reason)))
+        lines = [text for speaker, said in turn.lines for text in _wrapped("", f"{speaker}: {said}")]
+        parts.append(untrusted.markdown_block(untrusted.cut("\n".join(lines), room.reason)))
     inside = "\n\n".join(parts)
     return f"<details><summary>{summary(title)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _wrapped(sign: str, text: str) -> list[str]:
+    """A text in lines of a code block, which GitHub does not wrap; further lines repeat the sign of the diff."""
+    shown = untrusted.one_line(text)
+    wide = textwrap.wrap(shown, CODE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f"{sign}{'' if n == 0 else '  '}{each}" for n, each in enumerate(wide)]
 
 
 def _reason(reason: str, room: Room) -> str:
