@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
             name, help=command.HELP, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         command.arguments(one)
-        one.set_defaults(run=command.run)
+        one.set_defaults(handler=command.run)
     return top
 
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is returned, or raised as SystemExit for errors that users can mend."""
     given = parser().parse_args(arguments)
     with leave():
-        code: int = given.run(given)
+        code: int = given.handler(given)
         return code
 
 

@@ -17,7 +17,7 @@ from eva.edges.asking import Asked, ask_plan, read_replies
 from eva.edges.compose import languages
 from eva.edges.datasets import load_dataset
 from eva.edges.identity import model_identity
-from eva.edges.preparing import prepare_run
+from eva.edges.preparing import as_it_will_be_asked, prepare_run
 from eva.edges.runs import RunFolder
 from eva.edges.settings import Settings
 from eva.judges.plan import Plan, make_plan
@@ -48,8 +48,9 @@ def validate(
 ) -> Finished | None:
     """One run, from settings to MLflow. None after a dry run. Raises EvaError for what the user can mend."""
     settings, limit_note = with_default_limit(settings)
+    settings, preflight = as_it_will_be_asked(settings)
     plan = plan_run(settings)
-    prepared = prepare_run(settings, plan)
+    prepared = prepare_run(settings, plan, preflight=preflight)
     for note in (*limit_note, *plan.dataset.notes, *plan.notes, *prepared.notes):
         say(f"note: {note}")
     say(prepared.headline)

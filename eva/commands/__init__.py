@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Protocol
 
-from eva.commands import compare, log, prompts, show
+from eva.commands import comment, compare, gate, log, prompts, reread, show, store
 
 
 class Command(Protocol):
@@ -26,6 +26,10 @@ class Command(Protocol):
 COMMANDS: Mapping[str, Command] = {
     "show": show,
     "compare": compare,
+    "gate": gate,
+    "comment": comment,
     "prompts": prompts,
+    "reread": reread,
+    "store": store,
     "log": log,
 }

@@ -60,6 +60,20 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
     return Asked(replies=replies, again=again, asks=asks)
 
 
+def ask_stored(
+    settings: Settings, plan: Plan, wanted: Mapping[tuple[str, int], str], *, home: Path
+) -> tuple[Reply, ...]:
+    """Replies that are there already, by (record id, repeat) → request digest; a recording is read from its file. No call."""
+    if settings.model.kind == "recorded":
+        requests = [request for request in plan.requests if any(record == request.record_id for record, _ in wanted)]
+        repeats = max((repeat for _, repeat in wanted), default=-1) + 1
+        client = open_client(settings.model)
+        return ask_all_sync(requests, repeats, client=client, spec=settings.model, store=None)
+    store = ReplyStore(home / "replies.sqlite")
+    found = (store.get(digest, repeat) for (_, repeat), digest in wanted.items())
+    return tuple(reply for reply in found if reply is not None)
+
+
 def by_rubric(requests: Iterable[Request]) -> list[Request]:
     """Requests with the same rubric one after the other, so that a server that keeps a prompt's beginning reads it once."""
     groups: dict[str, list[Request]] = {}

@@ -1,11 +1,15 @@
-"""Between the plan and the first call: can this model do it, and what would it cost? Nothing is asked here."""
+"""Before the first call: can this model do it, what is there already, and what would the rest cost? Nothing is asked here."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from eva.edges.asking import store_path
+from eva.edges.preflight import Preflight, estimate, prepare
+from eva.edges.pricing import check_price
 from eva.edges.settings import Settings
+from eva.edges.store import ReplyStore
 from eva.judges.plan import Plan
 
 
@@ -18,18 +22,40 @@ class Prepared:
     notes: tuple[str, ...] = ()
 
 
-def prepare_run(settings: Settings, plan: Plan) -> Prepared:
-    """Check the model against the run; raises ConfigError or CredentialsError before any money is spent."""
-    calls = len(plan.requests) * settings.options.seeds
+def as_it_will_be_asked(settings: Settings) -> tuple[Settings, Preflight]:
+    """Settings with the model as it will really be asked: parameters that may be dropped are gone.
+
+    Raises ConfigError for parameters that the model does not take, ModelError for an unknown provider.
+    """
+    found = prepare(settings.model, settings.judge.modality, will_ask=False)
+    return replace(settings, model=found.spec), found
+
+
+def prepare_run(settings: Settings, plan: Plan, *, preflight: Preflight) -> Prepared:
+    """Estimate the run and check what paid calls need; raises CredentialsError or BudgetError before any money is spent."""
+    store = ReplyStore(store_path(settings)) if store_path(settings).exists() else None
+    found = estimate(plan.requests, settings.options.seeds, settings.model, store=store)
+    if found.calls and not settings.options.dry_run:
+        prepare(settings.model, settings.judge.modality, will_ask=True)
+        if settings.options.max_usd is not None:
+            check_price(settings.model)
     headline = (
-        f"{plan.judge.name} {plan.prompt.version} · {settings.model.name} · {plan.dataset.name}: {len(plan.requests)} records, "
-        f"{plan.n_items} items × {settings.options.seeds} repeats = {calls} calls"
+        f"{plan.judge.name} {plan.prompt.version} · {settings.model.name} · {plan.dataset.name}: "
+        f"{len(plan.requests)} records, {plan.n_items} items × {settings.options.seeds} repeats"
     )
     first = plan.requests[0]
     shown = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in first.messages)
-    schema = (
-        f"\n\n[reply contract]\n{json.dumps(first.response_schema, ensure_ascii=False)}"
-        if first.response_schema
-        else ""
+    contract = (
+        json.dumps(first.response_schema, ensure_ascii=False) if first.response_schema else "(asked for in the prompt)"
     )
-    return Prepared(headline=headline, first_request=f"{shown}{schema}")
+    sent = json.dumps(dict(preflight.sent), ensure_ascii=False, sort_keys=True)
+    return Prepared(
+        headline=f"{headline}\n{found.text()}",
+        first_request=f"{shown}\n\n[reply contract]\n{contract}\n\n[parameters]\n{sent}",
+        notes=_notes(preflight),
+    )
+
+
+def _notes(preflight: Preflight) -> tuple[str, ...]:
+    dropped = (f"not sent, as allowed: {', '.join(preflight.dropped)}",) if preflight.dropped else ()
+    return (*dropped, *preflight.warnings, *preflight.notes)
