@@ -199,6 +199,26 @@ class Store:
             ids = list(trace_ids[start : start + TRACES_A_BATCH])
             self._call(partial(self.client.delete_traces, experiment_id, trace_ids=ids))
 
+    # people
+
+    def ask_people(
+        self, experiment_id: str, queue: str, question: str, labels: Sequence[str], trace_ids: Sequence[str]
+    ) -> None:
+        """A review queue of this name that asks `question` (one of `labels`, with a comment) about these traces."""
+        from mlflow.genai import label_schemas, review_queues
+
+        where = {"experiment_id": experiment_id}
+        known = {row.name: row for row in self._call(partial(label_schemas.list_label_schemas, **where))}
+        queues = {row.name: row for row in self._call(partial(review_queues.list_review_queues, **where))}
+        options = label_schemas.InputCategorical(options=list(labels))
+        make = partial(label_schemas.create_label_schema, question, type="expectation", input=options, **where)
+        schema = known.get(question) or self._call(partial(make, enable_comment=True))
+        start = partial(review_queues.create_review_queue, queue, queue_type="custom", **where)
+        held = queues.get(queue) or self._call(partial(start, schema_ids=[schema.schema_id]))
+        for first in range(0, len(trace_ids), TRACES_A_BATCH):
+            ids = list(trace_ids[first : first + TRACES_A_BATCH])
+            self._call(partial(review_queues.add_items_to_review_queue, held.queue_id, item_ids=ids))
+
     # mending and telling
 
     def _call(self, action: Callable[[], T]) -> T:

@@ -28,6 +28,11 @@ def links(tracking: TrackingSpec, experiment_id: str, run_id: str, baseline_run_
     )
 
 
+def trace_link(tracking: TrackingSpec, experiment_id: str, trace_id: str) -> str:
+    """One item's page."""
+    return f"{ui_base(tracking)}/#/experiments/{experiment_id}/traces?traceId={trace_id}"
+
+
 def prompt_link(tracking: TrackingSpec, name: str) -> str:
     """All versions of one prompt; two of them can be set side by side there."""
     return f"{ui_base(tracking)}/#/prompts/{name}"

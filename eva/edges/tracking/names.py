@@ -46,6 +46,11 @@ def experiment_name(judge: str) -> str:
     return f"eva/{judge}"
 
 
+def review_name(judge: str) -> str:
+    """The experiment of the blind review set: apart from the runs, where every trace shows the judge's verdict."""
+    return f"eva/{judge}/review"
+
+
 def prompt_name(judge: str, language: str = "en", pipeline: str = "cascade") -> str:
     """The name in the prompt registry: `[A-Za-z0-9-_.]` only.
 

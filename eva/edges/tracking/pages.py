@@ -9,7 +9,7 @@ from eva.edges.tracking import tables
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.folder import RunFolder
 from eva.edges.tracking.items import chosen, item_traces
-from eva.edges.tracking.stored import StoredOpinion, StoredTrace
+from eva.edges.tracking.stored import StoredOpinion, StoredTrace, by_person
 from eva.edges.tracking.wire import Target, WireOpinion, WireTrace, wire
 
 SPANS_WRITTEN = "mlflow.trace.spansLocation"
@@ -72,8 +72,11 @@ def _remarks(items: int, written: int, which: str) -> tuple[str, ...]:
 
 
 def _with_people(trace: WireTrace, old: StoredTrace | None) -> WireTrace:
-    added = [_again(row) for row in old.opinions if "eva.run_id" not in row.metadata] if old else []
-    return replace(trace, opinions=(*trace.opinions, *added)) if added else trace
+    """With what people added to the old trace; one of ours that somebody edited stays as they left it."""
+    kept = [row for row in old.opinions if by_person(row)] if old else []
+    edited = {row.assessment_id for row in kept}
+    own = tuple(opinion for opinion in trace.opinions if opinion.assessment_id not in edited)
+    return replace(trace, opinions=(*own, *map(_again, kept))) if kept else trace
 
 
 def _again(row: StoredOpinion) -> WireOpinion:
@@ -87,4 +90,5 @@ def _again(row: StoredOpinion) -> WireOpinion:
         rationale=row.rationale or None,
         metadata=row.metadata,
         created_ms=row.created_ms,
+        updated_ms=row.updated_ms,
     )

@@ -63,6 +63,13 @@ class StoredPrompt:
     tags: Mapping[str, str]
 
 
+def by_person(opinion: StoredOpinion) -> bool:
+    """Added by somebody, or one of ours that somebody edited; not one that a later opinion overrides."""
+    ours = "eva.run_id" in opinion.metadata
+    edited = opinion.updated_ms != opinion.created_ms
+    return opinion.valid and opinion.value is not None and (edited if ours else opinion.source_type == "HUMAN")
+
+
 def run_of(run: Any) -> StoredRun:
     """From an MLflow `Run`."""
     info, data = run.info, run.data

@@ -178,7 +178,7 @@ def _assessment(trace: WireTrace, opinion: WireOpinion) -> Row:
         "assessment_type": opinion.kind,
         "value": json.dumps(opinion.value),
         "created_timestamp": opinion.created_ms,
-        "last_updated_timestamp": opinion.created_ms,
+        "last_updated_timestamp": opinion.updated_ms,
         "experiment_id": int(trace.experiment_id),
         "trace_timestamp_ms": trace.request_time_ms,
         "aggregate_value": number,

@@ -41,6 +41,7 @@ class WireOpinion:
     rationale: str | None
     metadata: Mapping[str, str]
     created_ms: int
+    updated_ms: int
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,36 @@ def _wire(trace: ItemTrace, target: Target, *, at: int) -> WireTrace:
     )
 
 
+def blank_trace(
+    key: str, experiment_id: str, *, name: str, request: str, shown: str, tags: Mapping[str, str], at: int
+) -> WireTrace:
+    """A trace that shows a request and nothing that was said about it: for blind review."""
+    return WireTrace(
+        trace_id=key,
+        experiment_id=experiment_id,
+        name=name,
+        request_time_ms=at,
+        duration_ms=0,
+        state="OK",
+        request_preview=shown,
+        response_preview="",
+        tags=tags,
+        metadata={},
+        tokens=None,
+        cost_usd=None,
+        prompt=None,
+        span=_root(key, name, at=at, duration=0, ok=True, attributes={"mlflow.spanInputs": lines_kept(request)}),
+        span_hex=_span_id(key).hex(),
+        span_type=KIND,
+        opinions=(),
+    )
+
+
+def lines_kept(text: str) -> str:
+    """The pages show text as Markdown, which joins lines; two blanks at a line's end keep them apart."""
+    return text.replace("\n", "  \n")
+
+
 def linked_prompts(name: str, version: int) -> str:
     """The value of the tag `mlflow.linkedPrompts` on runs and traces."""
     return json.dumps([{"name": name, "version": str(version)}])
@@ -117,28 +148,31 @@ def _usage(tokens: tuple[int, int]) -> dict[str, int]:
 
 
 def _span(trace: ItemTrace, target: Target, *, key: str, at: int, duration: int) -> dict[str, Any]:
-    """One root span in `Span.to_dict` form: ids in base64, attribute values dumped as JSON."""
     answer = {"label": trace.response, **trace.said}
     # The model's name is ours, not `mlflow.llm.model`: with that one MLflow imports litellm (4 s) to guess a cost.
     attributes: dict[str, Any] = {
-        "mlflow.traceRequestId": key,
-        "mlflow.spanType": KIND,
-        "mlflow.spanInputs": trace.request.replace("\n", "  \n"),  # shown as Markdown: keeps the lines apart
+        "mlflow.spanInputs": lines_kept(trace.request),
         "mlflow.spanOutputs": answer,
         "eva.model": target.model,
     }
     if trace.tokens is not None:
         attributes["mlflow.chat.tokenUsage"] = _usage(trace.tokens)
+    return _root(key, target.judge, at=at, duration=duration, ok=trace.ok, attributes=attributes)
+
+
+def _root(key: str, name: str, *, at: int, duration: int, ok: bool, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """One root span in `Span.to_dict` form: ids in base64, attribute values dumped as JSON."""
+    every = {"mlflow.traceRequestId": key, "mlflow.spanType": KIND, **attributes}
     return {
         "trace_id": base64.b64encode(bytes.fromhex(key.removeprefix("tr-"))).decode(),
         "span_id": base64.b64encode(_span_id(key)).decode(),
         "parent_span_id": None,
-        "name": target.judge,
+        "name": name,
         "start_time_unix_nano": at * 1_000_000,
         "end_time_unix_nano": (at + duration) * 1_000_000,
         "events": [],
-        "status": {"code": "STATUS_CODE_OK" if trace.ok else "STATUS_CODE_ERROR", "message": ""},
-        "attributes": {name: json.dumps(value, ensure_ascii=False) for name, value in attributes.items()},
+        "status": {"code": "STATUS_CODE_OK" if ok else "STATUS_CODE_ERROR", "message": ""},
+        "attributes": {name: json.dumps(value, ensure_ascii=False) for name, value in every.items()},
         "links": [],
     }
 
@@ -155,6 +189,7 @@ def _opinion(opinion: Opinion, target: Target, *, key: str, at: int) -> WireOpin
         rationale=opinion.rationale or None,
         metadata={"mlflow.assessment.sourceRunId": target.run_id, "eva.run_id": target.eva_run_id},
         created_ms=at,
+        updated_ms=at,
     )
 
 
@@ -181,7 +216,7 @@ def _opinion_dict(opinion: WireOpinion, key: str) -> dict[str, Any]:
         "trace_id": key,
         "source": {"source_type": opinion.source_type, "source_id": opinion.source_id},
         "create_time": _moment(opinion.created_ms),
-        "last_update_time": _moment(opinion.created_ms),
+        "last_update_time": _moment(opinion.updated_ms),
         opinion.kind: {"value": opinion.value},
         "metadata": dict(opinion.metadata),
     }
