@@ -47,6 +47,7 @@ def told(result: GateResult, name: str) -> str:
     [
         (-0.049, 0.03, "pass", 0),  # the whole interval is within what is allowed
         (-0.09, -0.06, "fail", 1),  # the whole interval is beyond it
+        (-0.09, -0.02, "cannot tell", 2),  # surely worse, but perhaps by less than is allowed
         (-0.09, 0.03, "cannot tell", 2),  # the point is fine, the interval is not
         (-0.04, -0.01, "pass", 0),  # surely worse, and surely by less than is allowed
         (-0.05, 0.01, "pass", 0),  # exactly what is allowed
