@@ -15,6 +15,7 @@ from eva.metrics.noise import noise_floor
 from eva.metrics.pairing import align, pair_arms
 from eva.metrics.parts import flag_differences, slice_differences
 from eva.metrics.results import Comparison
+from eva.metrics.shift import arms_shift
 from eva.metrics.slices import FAMILIES
 from eva.metrics.summary import RESAMPLES, SLICE_RESAMPLES
 
@@ -63,4 +64,5 @@ def compare(
         slices=slice_differences(pair, families=slices, margin=margin, rng=rng, resamples=few),
         ceiling=ceiling(pair.items, pair.after, rng=rng, resamples=resamples),
         warnings=pair.warnings,
+        shift=arms_shift(pair),
     )

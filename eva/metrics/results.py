@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eva.metrics.results_base import Ceiling, Estimate, FlipKind, Spread, VerdictWord
+from eva.metrics.results_base import Ceiling, Estimate, FlipKind, LabelShift, Spread, VerdictWord
 from eva.metrics.results_compared import (
     Comparison,
     Difference,
@@ -33,6 +33,7 @@ __all__ = [
     "Flip",
     "FlipCounts",
     "FlipKind",
+    "LabelShift",
     "Noise",
     "NoiseFloor",
     "RepeatScores",
@@ -175,3 +176,5 @@ class Summary:
     broken_rules: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     ceiling: Ceiling | None = None
+    drift: LabelShift | None = None
+    """People against judge: is the judge lenient or harsh? None without gold labels."""

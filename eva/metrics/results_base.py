@@ -46,3 +46,19 @@ class Ceiling:
     kappa_human_human: float | None
     alt_test: Mapping[str, float] | None = None
     """winning_rate, advantage_probability, annotators, epsilon; None below 30 items or with one annotator."""
+
+
+@dataclass(frozen=True)
+class LabelShift:
+    """Whether the distribution of labels differs: before and after, or people and judge."""
+
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    """Share of each label (people, where judge and people are compared); empty without items."""
+    after: tuple[float, ...]
+    statistic: float | None
+    """Stuart–Maxwell's chi-square, clusters as wholes."""
+    degrees: int
+    p_value: float | None
+    n_items: int
+    note: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eva.metrics.results_base import Ceiling, Estimate, FlipKind, Spread, VerdictWord
+from eva.metrics.results_base import Ceiling, Estimate, FlipKind, LabelShift, Spread, VerdictWord
 
 
 @dataclass(frozen=True)
@@ -138,3 +138,5 @@ class Comparison:
     ceiling: Ceiling | None = None
     warnings: tuple[str, ...] = ()
     """Ways in which the arms are unlike, in words; shown at the top."""
+    shift: LabelShift | None = None
+    """Did the distribution of labels move from before to after?"""

@@ -14,6 +14,7 @@ from eva.metrics.ceiling import ceiling
 from eva.metrics.frame import items_from_rows, matrix_from_rows
 from eva.metrics.matrix import ABSENT, VerdictMatrix
 from eva.metrics.results import Baseline, Estimate, RepeatScores, Slice, Summary
+from eva.metrics.shift import judge_shift
 from eva.metrics.slices import FAMILIES, hide_small, slice_masks
 from eva.metrics.votes import take
 from eva.types import NOT_APPLICABLE
@@ -78,6 +79,7 @@ def summarise(
         broken_rules=tables.broken_rules(rows),
         notes=_notes(rows, matrix, scores=scores, found=found, margin=margin or 0.0),
         ceiling=ceiling(items, matrix, rng=rng, resamples=resamples),
+        drift=judge_shift(matrix) if (matrix.gold >= 0).any() else None,
     )
 
 

@@ -57,14 +57,14 @@ def _predict(
     rarity, size = TfidfTransformer(sublinear_tf=True), StandardScaler()
     seen = sparse.hstack([rarity.fit_transform(words[train]), size.fit_transform(lengths[train])]).tocsr()
     asked = sparse.hstack([rarity.transform(words[test]), size.transform(lengths[test])]).tocsr()
-    model = LogisticRegression(max_iter=1000, class_weight="balanced").fit(seen, codes[train])
+    model = LogisticRegression(max_iter=200, class_weight="balanced").fit(seen, codes[train])
     return np.asarray(model.predict(asked), dtype=np.int64)
 
 
 def _words(texts: list[str]) -> sparse.csr_matrix:
     """Counts of runs of 2 to 4 characters within words: they serve languages that write no spaces, too."""
     counter = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(2, 4), n_features=2**16, alternate_sign=False, norm=None
+        analyzer="char_wb", ngram_range=(2, 4), n_features=2**13, alternate_sign=False, norm=None
     )
     return counter.transform(texts)
 
