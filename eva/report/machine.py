@@ -19,6 +19,10 @@ SCHEMA: Final = 1
 """Raised when a key changes its meaning or goes; new keys do not raise it."""
 
 
+DETAILED_FLIPS: Final = 2000
+"""So many flips of a judge, the worst, bring their votes and conversation; the others their labels and counts of votes."""
+
+
 def to_json(pairs: Sequence[Pair]) -> str:
     """All of the pairs that a report shows, as JSON: ASCII, keys sorted, no NaN; votes and records of flips only.
 
@@ -51,7 +55,8 @@ def summary_from(values: Mapping[str, Any]) -> Summary:
 
 
 def _flips_only(pair: Pair) -> Pair:
-    wanted = {flip.item_id for flip in pair.comparison.flips}
+    worst = sorted(pair.comparison.flips, key=lambda flip: (-flip.severity, flip.item_id))[:DETAILED_FLIPS]
+    wanted = {flip.item_id for flip in worst}
     items = {name: facts for name, facts in pair.items.items() if name in wanted}
     records = {facts.record_id for facts in items.values()}
     before, after = (

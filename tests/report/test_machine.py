@@ -42,6 +42,15 @@ def test_only_flips_bring_votes_and_records() -> None:
     assert "other" not in json.loads(machine.to_json([more]))["pairs"][0]["conversations"]
 
 
+def test_only_the_worst_flips_bring_details(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All flips are there; beyond the bound without votes and conversation."""
+    monkeypatch.setattr(machine, "DETAILED_FLIPS", 1)
+    written = json.loads(machine.to_json([made.pair()]))["pairs"][0]
+
+    assert len(written["comparison"]["flips"]) == 3
+    assert list(written["after"]["votes"]) == list(written["conversations"]) == ["rec_07"]
+
+
 def test_nan_is_refused_both_ways() -> None:
     """An undefined number is null."""
     after = replace(made.pair().after, summary=made.summary(accuracy_spread=Spread(float("nan"), None)))
