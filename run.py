@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import sys
 
-import hydra
-from omegaconf import DictConfig
-
 from eva.edges.early import check_command_line, leave
+from eva.edges.help import help_text
 
 
-@hydra.main(config_path="conf", config_name="config", version_base="1.3")
-def main(config: DictConfig) -> None:
-    """One job: a run of one judge with one prompt."""
-    from eva.job import run_job  # imported here: `--help` needs none of it
+def main() -> None:
+    """Hydra composes conf/ with the command line; each job of a sweep, or the one job, is a run."""
+    import hydra  # after --help and the checks, which need none of it
+    from omegaconf import DictConfig
 
-    run_job(config)
+    @hydra.main(config_path="conf", config_name="config", version_base="1.3")
+    def job(config: DictConfig) -> None:
+        from eva.job import run_job
+
+        run_job(config)
+
+    job()
+
+
+def sweep() -> int:
+    """Several jobs, then how each ended and what differs between those that differ only in the prompt."""
+    from eva.sweep import begin_sweep, finish_sweep
+
+    begin_sweep(sys.argv[1:])
+    main()
+    return finish_sweep()
 
 
 if __name__ == "__main__":
+    if {"--help", "-h"} & set(sys.argv[1:]):
+        print(help_text(), end="")
+        sys.exit(0)
     with leave():
         check_command_line(sys.argv[1:])
+        if {"-m", "--multirun"} & set(sys.argv[1:]):
+            sys.exit(sweep())
         main()
-        if {"-m", "--multirun"} & set(sys.argv):
-            from eva.sweep import finish_sweep
-
-            sys.exit(finish_sweep())

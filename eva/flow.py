@@ -20,6 +20,7 @@ from eva.edges.identity import model_identity
 from eva.edges.preparing import as_it_will_be_asked, prepare_run
 from eva.edges.runs import RunFolder
 from eva.edges.settings import Settings
+from eva.edges.tracking import import_in_background, prepare_store
 from eva.judges.plan import Plan, make_plan
 from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
@@ -66,6 +67,7 @@ def validate(
         run_parent=lambda parent, own: _run_parent(parent, own, sweep=sweep, say=say),
         say=say,
     )
+    open_tracking(settings)
     asked = ask_plan(settings, plan)
     return finish(settings, plan, asked, meta=meta, baseline=baseline, say=say)
 
@@ -127,6 +129,14 @@ def with_default_limit(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
         "limit=… changes that"
     )
     return replace(settings, dataset=dataset), (note,)
+
+
+def open_tracking(settings: Settings) -> None:
+    """A store that refuses is heard before any money is spent; a good one is imported while the first calls are out."""
+    tracking = settings.tracking.at(provenance.ROOT)
+    if tracking.kind != "none":
+        prepare_store(tracking, judge=settings.judge.name)
+        import_in_background()
 
 
 def exit_code(asked: Asked, summary: Summary, *, max_failures: float) -> int:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eva.edges.compose import compose
 from eva.edges.early import SWEEP_VARIABLE
 from eva.edges.provenance import ROOT
 from eva.edges.runs import RunFolder, all_runs
 from eva.edges.secrets import redact
+from eva.edges.settings import settings_from
+from eva.edges.tracking import prepare_store
 from eva.measuring import compare_runs
 from eva.prompts.lock import version_order
 from eva.reporting import comparisons_report, pair_of, print_report
+
+
+def begin_sweep(arguments: Sequence[str]) -> None:
+    """Before the jobs start, perhaps side by side: the MLflow store exists, since several makers would leave it half made."""
+    settings = settings_from(compose([word for word in arguments if word.startswith("tracking")]))
+    prepare_store(settings.tracking.at(ROOT))
 
 
 def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str = "") -> None:
