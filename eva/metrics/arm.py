@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,6 +70,10 @@ def gold_estimates(matrix: VerdictMatrix, *, rng: np.random.Generator, resamples
                 undefined=measure.undefined,
             )
         )
+    if repeats > 1:
+        for name in ("macro_f1", "kappa", "weighted_kappa"):
+            if name in found and found[name].method:
+                found[name] = replace(found[name], method=f"repeats pooled, {found[name].method}")
     return {**found, "accuracy_t": clustered_t(rates["accuracy"], repeats=repeats)}
 
 

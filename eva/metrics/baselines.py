@@ -20,9 +20,8 @@ def majority_baseline(matrix: VerdictMatrix) -> Baseline:
     if not gold.size:
         return Baseline(MAJORITY, None, None, "no gold labels")
     most = int(np.bincount(gold, minlength=n_labels).argmax())
-    return scored_baseline(
-        MAJORITY, gold, np.full_like(gold, most), n_labels=n_labels, note=f"always {matrix.labels[most]}"
-    )
+    always = np.full_like(gold, most)
+    return scored_baseline(MAJORITY, gold, predicted=always, n_labels=n_labels, note=f"always {matrix.labels[most]}")
 
 
 def not_beaten(
@@ -42,8 +41,9 @@ def not_beaten(
 
 
 def scored_baseline(
-    name: str, gold: NDArray[np.int64], predicted: NDArray[np.int64], *, n_labels: int, note: str
+    name: str, gold: NDArray[np.int64], *, predicted: NDArray[np.int64], n_labels: int, note: str
 ) -> Baseline:
+    """Accuracy and macro-F1 of predictions; gold and predicted are (n,) label codes."""
     table = np.zeros((n_labels, n_labels + 1))
     np.add.at(table, (gold, predicted), 1.0)
     return Baseline(name, to_optional(measures.accuracy(table)), to_optional(measures.macro_f1(table)), note)

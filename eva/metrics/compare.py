@@ -12,12 +12,12 @@ from eva.metrics.flips import find_flips
 from eva.metrics.frame import matrix_from_rows
 from eva.metrics.headline import all_differences
 from eva.metrics.noise import noise_floor
-from eva.metrics.pairing import align, pair_arms
+from eva.metrics.pairing import Pair, align, pair_arms
 from eva.metrics.parts import flag_differences, slice_differences
 from eva.metrics.results import Comparison
 from eva.metrics.shift import arms_shift
 from eva.metrics.slices import FAMILIES
-from eva.metrics.summary import RESAMPLES, SLICE_RESAMPLES
+from eva.metrics.summary import RESAMPLES
 
 
 def compare(
@@ -42,27 +42,30 @@ def compare(
         slices: families, of `eva.metrics.slices.FAMILIES`.
         rerun: verdict rows of the before arm's prompt once more: the A/A floor is then taken between the two runs.
 
-    Arms may have unlike numbers of repeats; repeats are never paired. Works without gold labels (mean score first,
-    flips up and down). No common item: everything is None or empty, and a warning says so. Raises DataError where rows
-    contradict the scale or one another.
+    Arms may have unlike numbers of repeats; repeats are never paired. Works without gold labels (mean score first).
+    No common item: everything is None or empty, and a warning says so. Raises DataError where rows contradict the scale.
     """
     pair = pair_arms(before, after, labels=labels, values=values)
-    differences = all_differences(pair, margin=margin, rng=rng, resamples=resamples)
-    flips, counts = find_flips(pair, before, after)
     again = None if rerun is None else align(matrix_from_rows(rerun, labels, values), pair.before)
-    few = min(resamples, SLICE_RESAMPLES)
+    flips, counts = find_flips(before, after, pair=pair)
     return Comparison(
-        n_items=pair.before.n_items,
-        n_clusters=pair.before.n_clusters,
-        only_before=pair.only_before,
-        only_after=pair.only_after,
-        differences=differences,
+        **_sizes(pair),
+        differences=all_differences(pair, margin=margin, rng=rng, resamples=resamples),
         flips=flips,
         counts=counts,
         floor=noise_floor(pair, rng=rng, resamples=resamples, rerun=again),
-        flags=flag_differences(before, after, pair, rng=rng, resamples=resamples),
-        slices=slice_differences(pair, families=slices, margin=margin, rng=rng, resamples=few),
+        flags=flag_differences(before, after, pair=pair, rng=rng, resamples=resamples),
+        slices=slice_differences(pair, families=slices, margin=margin, rng=rng, resamples=resamples),
         ceiling=ceiling(pair.items, pair.after, rng=rng, resamples=resamples),
         warnings=pair.warnings,
         shift=arms_shift(pair),
     )
+
+
+def _sizes(pair: Pair) -> dict[str, int]:
+    return {
+        "n_items": pair.before.n_items,
+        "n_clusters": pair.before.n_clusters,
+        "only_before": pair.only_before,
+        "only_after": pair.only_after,
+    }

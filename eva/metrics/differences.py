@@ -65,22 +65,18 @@ def difference(
             from them, and the exact bound where fewer than 5 clusters changed.
         spreads: the statistic per repeat of both arms, for the criterion of old.
     """
-    width = paired.before.shape[1]
-    gap = _gap(measure.compute, width)
+    gap = _gap(measure.compute, paired.before.shape[1])
     before, after = (to_optional(measure.compute(sums.sum(axis=0))) for sums in (paired.before, paired.after))
+    found = _undefined(measure, before, after=after, paired=paired, spreads=spreads)
+    if before is None or after is None:
+        return found
     scale = steps if measure.unit == "score" else 1.0
-    value = None if before is None or after is None else after - before
-    if value is None:
-        return _undefined(measure, before, after, paired=paired, spreads=spreads)
-    ends = _ends(paired, gap, arms, scale=scale)
-    estimate = _estimate(paired, value, ends)
-    p_value = _p_value(paired, measure.compute)
-    same = _equivalent(paired, value, ends, arms=arms, margin=margin * scale, scale=scale)
-    visible = _visible(paired, ends, arms, scale=scale)
-    return Difference(
-        statistic=measure.name,
-        before=before,
-        after=after,
+    value, ends = after - before, _ends(paired, gap, arms=arms, scale=scale)
+    estimate, p_value = _estimate(paired, value, ends=ends), _p_value(paired, measure.compute)
+    same = _equivalent(paired, value, ends=ends, arms=arms, margin=margin * scale, scale=scale)
+    visible = _visible(paired, ends, arms=arms, scale=scale)
+    return replace(
+        found,
         difference=estimate,
         p_value=p_value,
         smallest_visible=visible,
@@ -88,11 +84,8 @@ def difference(
         verdict=word(estimate, p_value=p_value, equivalent=same, higher_is_better=measure.higher_is_better),
         margin=margin * scale,
         within_one_std=_within_one_std(spreads),
-        higher_is_better=measure.higher_is_better,
         difference_t=None if arms is None else clustered_t(_paired_sums(arms), repeats=paired.repeats),
         equivalent=same,
-        before_spread=spreads[0] if spreads else None,
-        after_spread=spreads[1] if spreads else None,
     )
 
 
@@ -129,7 +122,7 @@ def _few(arms: tuple[Floats, Floats] | None) -> bool:
     return arms is not None and sum(_changed(arms)[:2]) < power.FEW
 
 
-def _ends(paired: Paired, gap: Compute, arms: tuple[Floats, Floats] | None, *, scale: float) -> Ends:
+def _ends(paired: Paired, gap: Compute, *, arms: tuple[Floats, Floats] | None, scale: float) -> Ends:
     """Bootstrap ends. Under 5 changed clusters: for means, bounds on how many may change each way; else none."""
     if arms is not None and _few(arms) and paired.resampled.n_clusters > 1:
         low, high = _bounds(arms, scale=scale, tail=0.025)
@@ -148,7 +141,7 @@ def _bounds(arms: tuple[Floats, Floats], *, scale: float, tail: float) -> tuple[
     )
 
 
-def _estimate(paired: Paired, value: float, ends: Ends) -> Estimate:
+def _estimate(paired: Paired, value: float, *, ends: Ends) -> Estimate:
     return Estimate(
         value,
         ends.low,
@@ -164,13 +157,13 @@ def _estimate(paired: Paired, value: float, ends: Ends) -> Estimate:
 def _undefined(
     measure: Measure,
     before: float | None,
-    after: float | None,
     *,
+    after: float | None,
     paired: Paired,
     spreads: tuple[Spread, Spread] | None,
 ) -> Difference:
     where = " and ".join(name for name, number in (("before", before), ("after", after)) if number is None)
-    nothing = _estimate(paired, 0.0, Ends(None, None, None, "", f"{where}: {measure.undefined}"))
+    nothing = _estimate(paired, 0.0, ends=Ends(None, None, None, "", f"{where}: {measure.undefined}"))
     return Difference(
         statistic=measure.name,
         before=before,
@@ -202,8 +195,8 @@ def _p_value(paired: Paired, compute: Compute) -> float | None:
 def _equivalent(
     paired: Paired,
     value: float,
-    ends: Ends,
     *,
+    ends: Ends,
     arms: tuple[Floats, Floats] | None,
     margin: float,
     scale: float,
@@ -220,7 +213,7 @@ def _equivalent(
     return None if p is None else p <= power.ALPHA
 
 
-def _visible(paired: Paired, ends: Ends, arms: tuple[Floats, Floats] | None, *, scale: float) -> float | None:
+def _visible(paired: Paired, ends: Ends, *, arms: tuple[Floats, Floats] | None, scale: float) -> float | None:
     clusters = paired.resampled.n_clusters
     if arms is not None and _few(arms):
         return min(1.0, power.SHOWING / clusters) * scale if clusters > 1 else None

@@ -55,7 +55,7 @@ def flag_names(rows: pd.DataFrame) -> tuple[str, ...]:
 def flag_table(rows: pd.DataFrame, matrix: VerdictMatrix, *, names: tuple[str, ...], items: pd.DataFrame) -> FlagTable:
     """Count flags per item of the matrix. `items` has a row per item in the matrix's order (`items_from_rows`)."""
     places = pd.Index(matrix.item_ids)
-    long = _raised(rows, places, names)
+    long = _raised(rows, places, names=names)
     width = len(names)
     raised = np.bincount(long["item"] * width + long["flag"], minlength=matrix.n_items * width)
     gold = np.zeros((matrix.n_items, width), dtype=np.bool_)
@@ -68,33 +68,34 @@ def flag_table(rows: pd.DataFrame, matrix: VerdictMatrix, *, names: tuple[str, .
         raised=raised.reshape(matrix.n_items, width),
         answered=((matrix.verdicts >= 0) | (matrix.verdicts == ABSTAINED)).sum(axis=1),
         asked=(matrix.verdicts != ABSENT).sum(axis=1),
-        clusters=_clusters(long, matrix, width),
+        clusters=_clusters(long, matrix, width=width),
         gold=gold,
         labelled=labelled,
     )
 
 
 def flag_scores(
-    table: FlagTable, matrix: VerdictMatrix, *, rng: np.random.Generator, resamples: int
+    rows: pd.DataFrame, matrix: VerdictMatrix, *, items: pd.DataFrame, rng: np.random.Generator, resamples: int
 ) -> tuple[FlagScores, ...]:
     """Every flag: items and clusters (mean over repeats), rate with interval, precision and recall against people.
 
     Precision and recall are over labelled items, each repeat weighted 1 / repeats of its item; a repeat without a
     verdict raises nothing. None where nothing was raised, or nothing was labelled.
     """
+    table = flag_table(rows, matrix, names=flag_names(rows), items=items)
     if not table.names:
         return ()
-    means = flag_means(table, matrix)
+    means = flag_means(table, table.answered > 0, clusters=matrix.clusters)
     resampled = resample_clusters(means.sums, resamples=resamples, rng=rng)
-    return tuple(_one(table, matrix, place, means=means, resampled=resampled) for place in range(len(table.names)))
-
-
-def flag_means(table: FlagTable, matrix: VerdictMatrix) -> Means:
-    """The flags' rates as cluster sums."""
-    rates, counted = table.rates(), table.answered > 0
-    return means_by_cluster(
-        [(name, rates[:, place], counted) for place, name in enumerate(table.names)], matrix.clusters
+    return tuple(
+        _one(table, matrix, place=place, means=means, resampled=resampled) for place in range(len(table.names))
     )
+
+
+def flag_means(table: FlagTable, counted: NDArray[np.bool_], *, clusters: NDArray[np.int64]) -> Means:
+    """The flags' rates over the counted items, as cluster sums."""
+    rates = table.rates()
+    return means_by_cluster([(name, rates[:, place], counted) for place, name in enumerate(table.names)], clusters)
 
 
 def precision_recall(table: FlagTable, place: int) -> tuple[float | None, float | None]:
@@ -106,7 +107,7 @@ def precision_recall(table: FlagTable, place: int) -> tuple[float | None, float 
     return precision, hits / float(gold.sum()) if gold.any() else None
 
 
-def _one(table: FlagTable, matrix: VerdictMatrix, place: int, *, means: Means, resampled: Resampled) -> FlagScores:
+def _one(table: FlagTable, matrix: VerdictMatrix, *, place: int, means: Means, resampled: Resampled) -> FlagScores:
     name = table.names[place]
     precision, recall = precision_recall(table, place)
     return FlagScores(
@@ -120,7 +121,7 @@ def _one(table: FlagTable, matrix: VerdictMatrix, place: int, *, means: Means, r
     )
 
 
-def _raised(rows: pd.DataFrame, places: pd.Index[Any], names: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
+def _raised(rows: pd.DataFrame, places: pd.Index[Any], *, names: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
     """One entry per (item, repeat, flag) that is raised in a row with a verdict and whose item is in the matrix."""
     if "flags" not in rows.columns:
         nothing = np.zeros(0, dtype=np.int64)
@@ -140,7 +141,7 @@ def _raised(rows: pd.DataFrame, places: pd.Index[Any], names: tuple[str, ...]) -
     return {name: column[item >= 0] for name, column in found.items()}
 
 
-def _clusters(long: dict[str, NDArray[np.int64]], matrix: VerdictMatrix, width: int) -> Floats:
+def _clusters(long: dict[str, NDArray[np.int64]], matrix: VerdictMatrix, *, width: int) -> Floats:
     cluster = matrix.clusters[long["item"]] if long["item"].size else long["item"]
     seen = np.unique(np.stack([long["flag"], long["repeat"], cluster]), axis=1)
     return np.bincount(seen[0], minlength=width) / max(matrix.n_repeats, 1)

@@ -21,7 +21,7 @@ _NONE: Final = -1
 """Place in KINDS of an item that did not flip."""
 
 
-def find_flips(pair: Pair, before: pd.DataFrame, after: pd.DataFrame) -> tuple[tuple[Flip, ...], FlipCounts]:
+def find_flips(before: pd.DataFrame, after: pd.DataFrame, *, pair: Pair) -> tuple[tuple[Flip, ...], FlipCounts]:
     """All flips, worst first, and their counts. `before` and `after` are the arms' verdict rows (for votes by kind).
 
     With a gold label: `fixed` wrong → right, `broken` right → wrong, `moved` wrong → another wrong. Without: `up`,
@@ -30,19 +30,19 @@ def find_flips(pair: Pair, before: pd.DataFrame, after: pd.DataFrame) -> tuple[t
     """
     counted = votes(pair.before), votes(pair.after)
     modes = modal(counted[0]), modal(counted[1])
-    kinds = flip_kinds(modes[0], modes[1], pair.before)
+    kinds = flip_kinds(modes[0], modes[1], matrix=pair.before)
     how_many = {kind: int((kinds == place).sum()) for place, kind in enumerate(KINDS)}
     labelled = bool((pair.before.gold >= 0).any())
     counts = FlipCounts(
         **how_many,
         unchanged=int((kinds == _NONE).sum()),
         mcnemar_p=mcnemar_p(how_many["fixed"], how_many["broken"]) if labelled else None,
-        by_repeat=tuple(_one_repeat(pair, counted[0], repeat) for repeat in range(pair.after.n_repeats)),
+        by_repeat=tuple(_one_repeat(pair, counted[0], repeat=repeat) for repeat in range(pair.after.n_repeats)),
     )
     return _flips(pair, kinds, modes=modes, counted=counted, rows=(before, after)), counts
 
 
-def flip_kinds(before: NDArray[np.int64], after: NDArray[np.int64], matrix: VerdictMatrix) -> NDArray[np.int64]:
+def flip_kinds(before: NDArray[np.int64], after: NDArray[np.int64], *, matrix: VerdictMatrix) -> NDArray[np.int64]:
     """(n,) place in KINDS of each item's flip, −1 where it did not flip; `before`, `after` are modal verdicts."""
     open_before, open_after = (np.isin(mode, (TIE, FAILED)) for mode in (before, after))
     decided = ~open_before & ~open_after & (before != after)
@@ -59,7 +59,7 @@ def flip_kinds(before: NDArray[np.int64], after: NDArray[np.int64], matrix: Verd
     return kinds
 
 
-def _one_repeat(pair: Pair, before: Votes, repeat: int) -> Mapping[str, float]:
+def _one_repeat(pair: Pair, before: Votes, *, repeat: int) -> Mapping[str, float]:
     """Expected numbers of flips between this repeat of `after` and one repeat of `before`, any of them alike."""
     said, gold, shares = pair.after.verdicts[:, repeat], pair.after.gold, before.shares
     asked = said != ABSENT

@@ -33,8 +33,8 @@ def matrix_from_rows(
         raise DataError(f"verdict rows lack the columns {', '.join(missing)}")
     item, item_ids = _factorise(rows["item_id"])
     repeat, n_repeats = _repeats(rows["repeat"], repeats)
-    _refuse_duplicates(item, repeat, n_repeats, item_ids)
-    gold = _per_item(_gold(rows, labels), item, item_ids, "gold label")
+    _refuse_duplicates(item, repeat, n_repeats=n_repeats, item_ids=item_ids)
+    gold = _per_item(_gold(rows, labels), item, item_ids=item_ids, what="gold label")
     cluster, _ = _factorise(rows["cluster"])
     verdicts = np.full((len(item_ids), n_repeats), ABSENT, dtype=np.int64)
     verdicts[item, repeat] = _verdicts(rows, labels)
@@ -42,7 +42,7 @@ def matrix_from_rows(
         labels=tuple(labels),
         values=None if values is None else tuple(float(value) for value in values),
         item_ids=tuple(item_ids),
-        clusters=_per_item(cluster, item, item_ids, "cluster"),
+        clusters=_per_item(cluster, item, item_ids=item_ids, what="cluster"),
         gold=gold,
         verdicts=verdicts,
     )
@@ -87,7 +87,7 @@ def _repeats(column: pd.Series[Any], repeats: int | None) -> tuple[NDArray[np.in
 
 
 def _refuse_duplicates(
-    item: NDArray[np.int64], repeat: NDArray[np.int64], n_repeats: int, item_ids: Sequence[str]
+    item: NDArray[np.int64], repeat: NDArray[np.int64], *, n_repeats: int, item_ids: Sequence[str]
 ) -> None:
     times = np.bincount(item * max(n_repeats, 1) + repeat)
     if times.size and times.max() > 1:
@@ -103,7 +103,7 @@ def _gold(rows: pd.DataFrame, labels: Sequence[str]) -> NDArray[np.int64]:
     gold = rows["gold"]
     codes = _codes(gold, labels)
     unknown = (codes < 0) & gold.notna().to_numpy() & (gold != NOT_APPLICABLE).to_numpy()
-    _refuse_off_scale(rows, unknown, labels, field="gold")
+    _refuse_off_scale(rows, unknown, labels=labels, field="gold")
     return np.where(codes < 0, UNLABELLED, codes)
 
 
@@ -115,7 +115,7 @@ def _verdicts(rows: pd.DataFrame, labels: Sequence[str]) -> NDArray[np.int64]:
         raise DataError(f"item {rows['item_id'].to_numpy()[odd][0]!r} has {what}", field="label")
     codes = _codes(rows["label"], labels)
     abstained = (rows["label"] == NOT_APPLICABLE).to_numpy() | (rows["failure"] == Failure.ABSTAINED.value).to_numpy()
-    _refuse_off_scale(rows, (codes < 0) & has_label & ~abstained, labels, field="label")
+    _refuse_off_scale(rows, (codes < 0) & has_label & ~abstained, labels=labels, field="label")
     return np.where(abstained, ABSTAINED, np.where(has_failure, FAILED, codes))
 
 
@@ -123,14 +123,14 @@ def _codes(column: pd.Series[Any], labels: Sequence[str]) -> NDArray[np.int64]:
     return pd.Index(list(labels), dtype=object).get_indexer(pd.Index(column, dtype=object)).astype(np.int64)
 
 
-def _refuse_off_scale(rows: pd.DataFrame, bad: NDArray[np.bool_], labels: Sequence[str], *, field: str) -> None:
+def _refuse_off_scale(rows: pd.DataFrame, bad: NDArray[np.bool_], *, labels: Sequence[str], field: str) -> None:
     if bad.any():
         item, value = rows["item_id"].to_numpy()[bad][0], rows[field].to_numpy()[bad][0]
         raise DataError(f"{value!r} of item {item!r} is not on the scale ({', '.join(labels)})", field=field)
 
 
 def _per_item(
-    codes: NDArray[np.int64], item: NDArray[np.int64], item_ids: Sequence[str], what: str
+    codes: NDArray[np.int64], item: NDArray[np.int64], *, item_ids: Sequence[str], what: str
 ) -> NDArray[np.int64]:
     result = np.zeros(len(item_ids), dtype=np.int64)
     result[item] = codes

@@ -111,7 +111,7 @@ def _without_gold(
     names = [name for name in _names(pair.before, has_gold=has_gold) if _wanted(name, only)]
     if not names:
         return []
-    before, after = (item_means(matrix, other, names) for matrix, other in _both_ways(pair))
+    before, after = (item_means(matrix, other, names=names) for matrix, other in _both_ways(pair))
     repeats = min(pair.before.n_repeats, pair.after.n_repeats)
     paired = pair_up(
         before.sums, after.sums, n_items=pair.before.n_items, repeats=repeats, resamples=resamples, rng=rng
@@ -144,7 +144,7 @@ def _names(matrix: VerdictMatrix, *, has_gold: bool) -> list[str]:
     return scores if has_gold else [*scores, "coverage"]
 
 
-def item_means(matrix: VerdictMatrix, other: VerdictMatrix, names: Sequence[str]) -> Means:
+def item_means(matrix: VerdictMatrix, other: VerdictMatrix, *, names: Sequence[str]) -> Means:
     """One arm's `mean_score`, `label=x/rate` and `coverage` per cluster, over items that count in both arms.
 
     Scores and shares are over an item's readable repeats; coverage over those that are not `not applicable`.

@@ -43,13 +43,15 @@ class Shares:
     clusters: NDArray[np.int64]
 
     def estimate(self) -> Estimate:
+        """Mean with its clustered t interval."""
         return clustered_t(self._sums(), repeats=1)
 
     def se(self) -> float | None:
+        """Clustered standard error of the mean; None under 2 clusters."""
         return clustered_se(self._sums())
 
     def _sums(self) -> Floats:
-        return mean_by_cluster(self.values, np.ones(len(self.values), dtype=np.bool_), self.clusters)
+        return mean_by_cluster(self.values, np.ones(len(self.values), dtype=np.bool_), clusters=self.clusters)
 
 
 def imperfect_rate(

@@ -106,7 +106,9 @@ def bootstrap(resampled: Resampled, compute: Compute, *, level: float = 0.95) ->
     bca = groups >= BCA_CLUSTERS
     levels = _levels(groups, level)
     if bca:
-        levels = _corrected(levels, defined, point, compute(resampled.jackknife()), resampled.times)
+        levels = _corrected(
+            levels, defined, point=point, left_out=compute(resampled.jackknife()), times=resampled.times
+        )
     low, high = np.quantile(defined, levels)
     name = f"cluster bootstrap ({'BCa' if bca else 'percentile'}, {resampled.draws.shape[0]:,} resamples)"
     return Ends(float(low), float(high), float(np.std(defined, ddof=1)), name, note)
@@ -174,7 +176,7 @@ def _levels(groups: int, level: float) -> Floats:
     return np.asarray(stats.norm.cdf([-z, z]), dtype=np.float64)
 
 
-def _corrected(levels: Floats, values: Floats, point: float, left_out: Floats, times: NDArray[np.int64]) -> Floats:
+def _corrected(levels: Floats, values: Floats, *, point: float, left_out: Floats, times: NDArray[np.int64]) -> Floats:
     """BCa: levels moved for median bias z0 and acceleration a = Σ d³ / 6 (Σ d²)^1.5 over the jackknife."""
     below = ((values < point - TINY).sum() + 0.5 * (np.abs(values - point) <= TINY).sum()) / values.size
     kept = np.isfinite(left_out)

@@ -15,8 +15,8 @@ from eva.metrics.headline import all_differences
 from eva.metrics.measures import Measure
 from eva.metrics.pairing import Pair, take_pair
 from eva.metrics.results import Difference, FlagDifference, SliceDifference
-from eva.metrics.slices import MIN_ITEMS, adjust, benjamini_hochberg, hide_small, slice_masks
-from eva.metrics.tallies import Means, means_by_cluster
+from eva.metrics.slices import MIN_ITEMS, SLICE_RESAMPLES, adjust, benjamini_hochberg, hide_small, slice_masks
+from eva.metrics.tallies import Means
 
 STATISTICS = ("accuracy", "mean_score")
 """What slices compare: agreement where there is gold, and the score with or without."""
@@ -30,12 +30,13 @@ def slice_differences(
     Verdict words rest on the adjusted p. Under 10 items points are hidden (None), intervals never.
     """
     found: list[SliceDifference] = []
+    few = min(resamples, SLICE_RESAMPLES)
     for by in families:
         parts = [
             SliceDifference(by, value, part.before.n_items, part.before.n_clusters, one)
-            for value, mask in slice_masks(pair.items, pair.after, by)
+            for value, mask in slice_masks(pair.items, pair.after, by=by)
             for part in (take_pair(pair, mask),)
-            for one in all_differences(part, margin=margin, rng=rng, resamples=resamples, only=_statistics(pair))
+            for one in all_differences(part, margin=margin, rng=rng, resamples=few, only=_statistics(pair))
         ]
         for statistic in _statistics(pair):
             found += _family([part for part in parts if part.difference.statistic == statistic], by=by)
@@ -43,7 +44,7 @@ def slice_differences(
 
 
 def flag_differences(
-    before: pd.DataFrame, after: pd.DataFrame, pair: Pair, *, rng: np.random.Generator, resamples: int
+    before: pd.DataFrame, after: pd.DataFrame, *, pair: Pair, rng: np.random.Generator, resamples: int
 ) -> tuple[FlagDifference, ...]:
     """Every flag before and after on the common items: items, clusters, rate, and precision and recall against people.
 
@@ -54,16 +55,17 @@ def flag_differences(
         return ()
     one = flags.flag_table(before, pair.before, names=names, items=pair.items)
     two = flags.flag_table(after, pair.after, names=names, items=pair.items)
-    sums = _rates(one, two, pair), _rates(two, one, pair)
+    counted = (one.answered > 0) & (two.answered > 0)
+    sums = [flags.flag_means(table, counted, clusters=pair.before.clusters) for table in (one, two)]
     paired = pair_up(
         sums[0].sums,
         sums[1].sums,
-        n_items=int(((one.answered > 0) & (two.answered > 0)).sum()),
+        n_items=int(counted.sum()),
         repeats=min(pair.before.n_repeats, pair.after.n_repeats),
         resamples=resamples,
         rng=rng,
     )
-    rates = [_flag_rate(paired, sums, name) for name in names]
+    rates = [_flag_rate(paired, name, before=sums[0], after=sums[1]) for name in names]
     adjusted = benjamini_hochberg([rate.p_value for rate in rates])
     found = [with_adjusted_p(rate, p, family="") for rate, p in zip(rates, adjusted, strict=True)]
     return tuple(_flag(place, rate, tables=(one, two), pair=pair) for place, rate in enumerate(found))
@@ -97,17 +99,9 @@ def _hidden(found: Difference) -> Difference:
     )
 
 
-def _rates(table: FlagTable, other: FlagTable, pair: Pair) -> Means:
-    counted = (table.answered > 0) & (other.answered > 0)
-    rates = table.rates()
-    return means_by_cluster(
-        [(name, rates[:, place], counted) for place, name in enumerate(table.names)], pair.before.clusters
-    )
-
-
-def _flag_rate(paired: Paired, sums: tuple[Means, Means], name: str) -> Difference:
-    measure = Measure(f"flag={name}/rate", sums[0].compute(name), None)
-    return difference(paired, measure, margin=0.0, arms=(sums[0].of(name), sums[1].of(name)))
+def _flag_rate(paired: Paired, name: str, *, before: Means, after: Means) -> Difference:
+    measure = Measure(f"flag={name}/rate", before.compute(name), None)
+    return difference(paired, measure, margin=0.0, arms=(before.of(name), after.of(name)))
 
 
 def _flag(place: int, rate: Difference, *, tables: tuple[FlagTable, FlagTable], pair: Pair) -> FlagDifference:

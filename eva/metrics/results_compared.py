@@ -14,6 +14,8 @@ class Difference:
 
     statistic: str
     before: float | None
+    """Item first: an item's repeats are pooled, each weighted 1 / repeats. For macro-F1 and kappa this is not quite the
+    mean of the per-repeat values, which `before_spread` holds."""
     after: float | None
     difference: Estimate
     p_value: float | None

@@ -17,13 +17,15 @@ from eva.metrics.results import Estimate
 from eva.types import NOT_APPLICABLE
 
 MIN_ITEMS: Final = 10
+SLICE_RESAMPLES: Final = 2_000
+"""The most resamples that a slice gets."""
 FAMILIES: Final = ("language", "domain", "class", "dimension", "rule", "split", "cluster size")
 GATING: Final = frozenset({"language", "class"})
 """Families whose slices a gate reads: Holm. The others explore: Benjamini–Hochberg."""
 _SIZES: Final = ((1, "1"), (4, "2–4"), (9, "5–9"))
 
 
-def slice_masks(items: pd.DataFrame, matrix: VerdictMatrix, by: str) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def slice_masks(items: pd.DataFrame, matrix: VerdictMatrix, *, by: str) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """(value, which items) of one family, in sorted order; a family with one value is the whole and gives nothing.
 
     `items` has a row per item in the matrix's order. `class` is the gold label, `rule` may put an item in several
@@ -31,7 +33,7 @@ def slice_masks(items: pd.DataFrame, matrix: VerdictMatrix, by: str) -> Iterator
     """
     if by not in FAMILIES:
         raise ValueError(f"slices by {by!r} do not exist; there are {', '.join(FAMILIES)}")
-    names = _names(items, matrix, by)
+    names = _names(items, matrix, by=by)
     values = sorted({name for cell in names for name in cell}, key=_order(by, matrix))
     if len(values) < 2:
         return
@@ -81,7 +83,7 @@ def adjust(p_values: Sequence[float | None], *, by: str) -> tuple[tuple[float | 
     return benjamini_hochberg(p_values), f"Benjamini–Hochberg over {size}"
 
 
-def _names(items: pd.DataFrame, matrix: VerdictMatrix, by: str) -> list[tuple[str, ...]]:
+def _names(items: pd.DataFrame, matrix: VerdictMatrix, *, by: str) -> list[tuple[str, ...]]:
     if by == "rule":
         return [as_names(cell) for cell in items["rules"]]
     if by == "class":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from eva.metrics.frame import items_from_rows, matrix_from_rows
 from eva.metrics.matrix import ABSENT, VerdictMatrix
 from eva.metrics.results import Baseline, Estimate, RepeatScores, Slice, Summary
 from eva.metrics.shift import judge_shift
-from eva.metrics.slices import FAMILIES, hide_small, slice_masks
+from eva.metrics.slices import FAMILIES, SLICE_RESAMPLES, hide_small, slice_masks
 from eva.metrics.votes import take
 from eva.types import NOT_APPLICABLE
 
 RESAMPLES = 10_000
-SLICE_RESAMPLES = 2_000
 
 
 def summarise(
@@ -43,8 +42,7 @@ def summarise(
         rng: all randomness comes from here (`rng_for(identity)`): same rows, same numbers.
         margin: a judge must beat its baselines by more than this share (0 where None).
         trivial: the trivial model's numbers (`trivial_baseline`), shown beside the majority class.
-        resamples: for headline intervals; slices take at most 2,000.
-        slices: families, of `eva.metrics.slices.FAMILIES`.
+        resamples, slices: for headline intervals; families of `eva.metrics.slices.FAMILIES`, at most 2,000 resamples each.
 
     Works without gold labels, rows or readable verdicts: such numbers are None, with the reason in their note. Raises
     DataError where rows contradict the scale or one another.
@@ -52,40 +50,39 @@ def summarise(
     matrix = matrix_from_rows(rows, labels, values, repeats=repeats)
     items = items_from_rows(rows)
     scores = agreement.repeat_scores(matrix)
-    gold = arm.gold_estimates(matrix, rng=rng, resamples=resamples)
-    score = arm.score_estimate(matrix, rng=rng, resamples=resamples)
     found = (baselines.majority_baseline(matrix), *((trivial,) if trivial else ()))
-    names = flags.flag_names(rows)
     return Summary(
-        labels=tuple(labels),
-        n_items=matrix.n_items,
-        n_labelled=int((matrix.gold >= 0).sum()),
-        n_clusters=matrix.n_clusters,
-        **_against_gold(gold, scores, matrix),
-        mean_score=score,
-        coverage=gold["coverage"]
-        if (matrix.gold >= 0).any()
-        else arm.coverage_estimate(matrix, rng=rng, resamples=resamples),
-        failures=tables.failures(rows),
-        failures_by_class=tables.failures_by(rows, "gold"),
-        failures_by_language=tables.failures_by(rows, "language"),
-        over_answered=tables.over_answered(rows),
+        **_against_gold(scores, matrix, rng=rng, resamples=resamples),
+        mean_score=arm.score_estimate(matrix, rng=rng, resamples=resamples),
+        **_counts(rows, matrix),
         noise=repeats_.noise(matrix, rng=rng, resamples=resamples),
         baselines=found,
-        flags=flags.flag_scores(
-            flags.flag_table(rows, matrix, names=names, items=items), matrix, rng=rng, resamples=resamples
-        ),
-        slices=_slices(items, matrix, families=slices, rng=rng, resamples=min(resamples, SLICE_RESAMPLES)),
-        broken_rules=tables.broken_rules(rows),
+        flags=flags.flag_scores(rows, matrix, items=items, rng=rng, resamples=resamples),
+        slices=_slices(items, matrix, families=slices, rng=rng, resamples=resamples),
         notes=_notes(rows, matrix, scores=scores, found=found, margin=margin or 0.0),
         ceiling=ceiling(items, matrix, rng=rng, resamples=resamples),
-        drift=judge_shift(matrix) if (matrix.gold >= 0).any() else None,
     )
 
 
+def _counts(rows: pd.DataFrame, matrix: VerdictMatrix) -> dict[str, Any]:
+    return {
+        "labels": matrix.labels,
+        "n_items": matrix.n_items,
+        "n_labelled": int((matrix.gold >= 0).sum()),
+        "n_clusters": matrix.n_clusters,
+        "failures": tables.failures(rows),
+        "failures_by_class": tables.failures_by(rows, "gold"),
+        "failures_by_language": tables.failures_by(rows, "language"),
+        "over_answered": tables.over_answered(rows),
+        "broken_rules": tables.broken_rules(rows),
+    }
+
+
 def _against_gold(
-    gold: Mapping[str, Estimate], scores: Sequence[RepeatScores], matrix: VerdictMatrix
+    scores: Sequence[RepeatScores], matrix: VerdictMatrix, *, rng: np.random.Generator, resamples: int
 ) -> dict[str, Any]:
+    gold = arm.gold_estimates(matrix, rng=rng, resamples=resamples)
+    labelled = bool((matrix.gold >= 0).any())
     shape = (len(matrix.labels), len(matrix.labels) + 1)
     tables_ = [np.asarray(score.confusion, dtype=np.float64) for score in scores]
     mean = np.mean(tables_, axis=0) if tables_ else np.zeros(shape)
@@ -103,6 +100,8 @@ def _against_gold(
         "weighted_kappa": gold.get("weighted_kappa", off),
         "mae": gold.get("mae", off),
         "bias": gold.get("bias", off),
+        "coverage": gold["coverage"] if labelled else arm.coverage_estimate(matrix, rng=rng, resamples=resamples),
+        "drift": judge_shift(matrix) if labelled else None,
         "accuracy_readable": agreement.mean_or_none([score.accuracy_readable for score in scores]),
     }
 
@@ -110,10 +109,11 @@ def _against_gold(
 def _slices(
     items: pd.DataFrame, matrix: VerdictMatrix, *, families: Sequence[str], rng: np.random.Generator, resamples: int
 ) -> tuple[Slice, ...]:
+    few = min(resamples, SLICE_RESAMPLES)
     return tuple(
-        _one_slice(take(matrix, mask), by=by, value=value, rng=rng, resamples=resamples)
+        _one_slice(take(matrix, mask), by=by, value=value, rng=rng, resamples=few)
         for by in families
-        for value, mask in slice_masks(items, matrix, by)
+        for value, mask in slice_masks(items, matrix, by=by)
     )
 
 

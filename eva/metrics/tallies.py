@@ -34,7 +34,7 @@ class Means:
 def means_by_cluster(columns: Sequence[tuple[str, Floats, NDArray[np.bool_]]], clusters: NDArray[np.int64]) -> Means:
     """Sum (name, item values, which items count) triples per cluster."""
     n_clusters = int(clusters.max()) + 1 if clusters.size else 0
-    blocks = [mean_by_cluster(values, counted, clusters) for _, values, counted in columns]
+    blocks = [mean_by_cluster(values, counted, clusters=clusters) for _, values, counted in columns]
     return Means(
         names=tuple(name for name, _, _ in columns),
         sums=np.concatenate(blocks, axis=1) if blocks else np.zeros((n_clusters, 0)),

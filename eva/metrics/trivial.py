@@ -41,7 +41,7 @@ def trivial_baseline(
     for train, test in GroupKFold(n_splits=splits).split(lengths, codes, groups):
         predicted[test] = _predict(words, lengths, codes=codes, train=train, test=test)
     note = f"TF-IDF and lengths, logistic regression, {splits} folds by cluster"
-    return scored_baseline(TRIVIAL, codes, predicted, n_labels=len(labels), note=note)
+    return scored_baseline(TRIVIAL, codes, predicted=predicted, n_labels=len(labels), note=note)
 
 
 def _predict(

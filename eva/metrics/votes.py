@@ -119,7 +119,7 @@ def confusion_by_cluster(matrix: VerdictMatrix) -> Floats:
     return sums.reshape(n_clusters, n_labels * (n_labels + 1))
 
 
-def mean_by_cluster(values: Floats, counted: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Floats:
+def mean_by_cluster(values: Floats, counted: NDArray[np.bool_], *, clusters: NDArray[np.int64]) -> Floats:
     """(G, 2): sum of the item values and number of items, over the counted items."""
     columns = np.column_stack([np.where(counted, values, 0.0), counted.astype(np.float64)])
     return by_cluster(columns, clusters)

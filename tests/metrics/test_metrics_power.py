@@ -112,4 +112,4 @@ def test_hidden_points():
 def test_unknown_slices_are_refused():
     """The error lists the families that exist."""
     with pytest.raises(ValueError, match="there are language"):
-        next(slice_masks(None, None, "colour"))
+        next(slice_masks(None, None, by="colour"))
