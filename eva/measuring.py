@@ -32,12 +32,37 @@ def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int) -> Summary:
     )
 
 
-def compare_runs(before: RunFolder, after: RunFolder, *, margin: float, limit_to_common: bool = False) -> Comparison:
+def compare_runs(
+    before: RunFolder,
+    after: RunFolder,
+    *,
+    margin: float,
+    limit_to_common: bool = False,
+    rerun: RunFolder | None = None,
+) -> Comparison:
     """What changed between two runs of one judge.
 
-    Raises ComparisonError for different judges or scales, and for different dataset content unless `limit_to_common`.
+    `rerun`: the before arm's prompt once more, by the same model on the same data: the A/A floor is then what differs
+    between those two runs. Raises ComparisonError for different judges or scales, for different dataset content unless
+    `limit_to_common`, and for a rerun that is none.
     """
-    warnings = unlike(before.meta, after.meta)
+    check_comparable(before, after, limit_to_common=limit_to_common)
+    if rerun is not None:
+        _check_rerun(before, rerun)
+    comparison = compare(
+        before.verdicts,
+        after.verdicts,
+        labels=after.meta["labels"],
+        values=after.meta["values"],
+        rng=rng_for(f"{before.meta['identity']}{after.meta['identity']}"),
+        margin=margin,
+        rerun=None if rerun is None else rerun.verdicts,
+    )
+    return _with_warnings(comparison, unlike(before.meta, after.meta))
+
+
+def check_comparable(before: RunFolder, after: RunFolder, *, limit_to_common: bool = False) -> None:
+    """Raise ComparisonError unless both runs are of one judge, on one scale and (unless `limit_to_common`) on the same data."""
     if before.meta["judge"] != after.meta["judge"]:
         raise ComparisonError(
             f"two judges: {before.meta['judge']} and {after.meta['judge']}. Compare runs of one judge."
@@ -52,15 +77,23 @@ def compare_runs(before: RunFolder, after: RunFolder, *, margin: float, limit_to
             f"different dataset content: {_data(before.meta)} and {_data(after.meta)}. Run both on the same data, or compare "
             "the items that both have: --common."
         )
-    comparison = compare(
-        before.verdicts,
-        after.verdicts,
-        labels=after.meta["labels"],
-        values=after.meta["values"],
-        rng=rng_for(f"{before.meta['identity']}{after.meta['identity']}"),
-        margin=margin,
-    )
-    return _with_warnings(comparison, warnings)
+
+
+def _check_rerun(before: RunFolder, rerun: RunFolder) -> None:
+    """A floor is what moves when nothing changed: prompt, model, judge and data must be those of the before run."""
+    if rerun.run_id == before.run_id:
+        raise ComparisonError(
+            f"{rerun.run_id} is the before run itself; a floor needs a second run of the same prompt."
+        )
+    unlike_ = [
+        name
+        for name in ("judge", "prompt", "model", "dataset")
+        if before.meta["digests"][name] != rerun.meta["digests"][name]
+    ]
+    if unlike_:
+        raise ComparisonError(
+            f"{rerun.run_id} is no second run of {before.run_id}: {', '.join(unlike_)} differ. What moves between them is no floor."
+        )
 
 
 def unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Protocol
 
-from eva.commands import comment, compare, gate, log, prompts, reread, show, store
+from eva.commands import comment, compare, datasets, gate, log, prompts, reread, review, show, store
 
 
 class Command(Protocol):
@@ -29,6 +29,8 @@ COMMANDS: Mapping[str, Command] = {
     "gate": gate,
     "comment": comment,
     "prompts": prompts,
+    "datasets": datasets,
+    "review": review,
     "reread": reread,
     "store": store,
     "log": log,
