@@ -80,7 +80,7 @@ class Limits:
         Raises ModelError and its kin where no call of the run can succeed.
         """
         for attempt in itertools.count(1):
-            expected = await self._admitted(request, retry=attempt > 1)
+            expected = await self._admitted(request, attempt=attempt)
             if expected is None:
                 return None
             epoch = self.gate.epoch
@@ -106,7 +106,7 @@ class Limits:
                 return None
         raise AssertionError("unreachable")
 
-    async def _admitted(self, request: Request, *, retry: bool) -> int | None:
+    async def _admitted(self, request: Request, *, attempt: int) -> int | None:
         """Wait for budgets and a free place. Tokens booked; None: halted."""
         expected = expected_tokens(request, self._spec) if self._tokens else 0
         wait = max(
@@ -115,7 +115,7 @@ class Limits:
         )
         if not await self.halt.sleep(wait):
             return None
-        return expected if await self.gate.enter(first=retry) else None
+        return expected if await self.gate.enter(attempt=attempt) else None
 
     def _delay(self, error: Transient, attempt: int) -> float:
         """Seconds to wait: what the provider asks for, and at least full jitter over a doubling span."""
