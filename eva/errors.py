@@ -11,6 +11,7 @@
     │   └── BudgetError          max_usd reached or cannot be guarded
     ├── StoreError           the reply store or a run folder
     ├── TrackingError        MLflow
+    ├── GitHubError          the pull request's server (eva/edges/github.py)
     └── ComparisonError      two runs that cannot be compared
 
 `ConfigError` and its kin derive from `ValueError` where the caller passed the value; none carries a traceback to the

@@ -108,7 +108,7 @@ def finish(
         summary=summary,
         comparison=comparison,
         baseline=baseline,
-        published=publish(folder, baseline, tracking=settings.tracking.at(provenance.ROOT), say=say),
+        published=publish(folder, tracking=settings.tracking.at(provenance.ROOT), say=say),
         exit_code=exit_code(asked, summary, max_failures=settings.options.max_failures),
     )
 

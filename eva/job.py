@@ -13,7 +13,7 @@ from eva.edges.secrets import redact
 from eva.edges.settings import settings_from
 from eva.errors import EvaError
 from eva.flow import Finished, home_of, validate
-from eva.reporting import print_report, report_of
+from eva.reporting import print_run
 
 
 def run_job(config: Any) -> None:
@@ -50,7 +50,7 @@ def _run(config: Any, *, sweep: str | None) -> int:
 
 def print_end(finished: Finished, *, home: str) -> None:
     """The table, where everything is, and how to go on."""
-    print_report(report_of(finished.folder, baseline=finished.baseline, comparison=finished.comparison))
+    print_run(finished.folder)
     print(f"\nrun      {finished.folder.run_id}")
     print(f"folder   {finished.folder.path}")
     print(f"again    python -m eva show {finished.folder.run_id}")

@@ -1,4 +1,4 @@
-"""A finished run folder → its page and MLflow. What fails here loses nothing: the folder is the truth."""
+"""A finished run folder → its page, its plots and MLflow. What fails here loses nothing: the folder is the truth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from eva.edges import runs
 from eva.edges.runs import RunFolder
 from eva.edges.tracking import LoggedRun, TrackingSpec, log_run
 from eva.errors import TrackingError
-from eva.reporting import comparison_of, report_of
+from eva.report import html
+from eva.reporting import pair_with_baseline, plots_of, report_of
 
 Say = Callable[[str], None]
 
@@ -23,23 +24,18 @@ class Published:
     problem: str = ""
 
 
-def publish(folder: RunFolder, baseline: RunFolder | None, *, tracking: TrackingSpec, say: Say) -> Published:
-    """Write the run's page, then send the folder to MLflow."""
-    write_page(folder, baseline)
+def publish(folder: RunFolder, *, tracking: TrackingSpec, say: Say) -> Published:
+    """Write the run's page and plots, then send the folder to MLflow."""
+    write_page(folder)
     return log_folder(folder, tracking=tracking, say=say)
 
 
-def write_page(folder: RunFolder, baseline: RunFolder | None) -> None:
-    """report.html and plots, from what the folder holds."""
-    import importlib.util
-
-    if importlib.util.find_spec("eva.report.html") is None:
-        return
-    from eva.report import html
-
-    comparison = comparison_of(folder.comparison) if folder.comparison else None
-    report = report_of(folder, baseline=baseline, comparison=comparison)
-    runs.write_text(folder.path / "report.html", html.render(report))
+def write_page(folder: RunFolder) -> None:
+    """report.html and plots/, from what the folder holds."""
+    pair = pair_with_baseline(folder)
+    runs.write_text(folder.path / "report.html", html.render(report_of(folder, pair=pair)))
+    for name, picture in plots_of(folder, pair=pair).items():
+        runs.write_bytes(folder.path / "plots" / name, picture)
 
 
 def log_folder(folder: RunFolder, *, tracking: TrackingSpec, say: Say) -> Published:

@@ -5,31 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 import pandas as pd
-from pydantic import TypeAdapter
 
 from eva.edges.runs import RunFolder
 from eva.metrics.results import Comparison, Summary
-from eva.report import terminal
-from eva.report.blocks import Report
+from eva.report import machine, plots, terminal
+from eva.report.blocks import Confusion, Report
 from eva.report.inputs import Arm, Pair, conversations_of, facts_of, prompt_changes, votes_of
 from eva.report.sections import comparison_report, run_report
+
+KINDS: Final[tuple[Literal["png", "svg"], ...]] = ("png", "svg")
 
 
 def summary_of(folder: RunFolder) -> Summary:
     """summary.json as the Summary that it was written from."""
-    found = dict(folder.summary)
-    found["baselines"] = list(found["baselines"].values())
-    known = {name: found[name] for name in Summary.__dataclass_fields__ if name in found}
-    return TypeAdapter(Summary).validate_python(known)
-
-
-def comparison_of(values: dict[str, Any]) -> Comparison:
-    """comparison.json as the Comparison that it was written from."""
-    known = {name: values[name] for name in Comparison.__dataclass_fields__ if name in values}
-    return TypeAdapter(Comparison).validate_python(known)
+    return machine.summary_from({**folder.summary, "baselines": list(folder.summary["baselines"].values())})
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -37,20 +29,20 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
-def arm_of(folder: RunFolder) -> Arm:
-    """One run as the renderers want it."""
-    rows = rows_of(folder.verdicts)
+def arm_of(folder: RunFolder, *, votes_on: frozenset[str] = frozenset()) -> Arm:
+    """One run as the renderers want it; votes and reasons of the items named."""
+    rows = rows_of(folder.verdicts[folder.verdicts["item_id"].isin(votes_on)])
     return Arm(meta=folder.meta, summary=summary_of(folder), spend=folder.summary.get("spend"), votes=votes_of(rows))
 
 
 def pair_of(before: RunFolder, after: RunFolder, comparison: Comparison) -> Pair:
     """Two runs and what changed between them, with reasons and conversations of the items that moved."""
-    moved = {flip.item_id for flip in comparison.flips}
+    moved = frozenset(flip.item_id for flip in comparison.flips)
     rows = rows_of(after.verdicts[after.verdicts["item_id"].isin(moved)])
     records = {str(row["record_id"]) for row in rows}
     return Pair(
-        before=arm_of(before),
-        after=arm_of(after),
+        before=arm_of(before, votes_on=moved),
+        after=arm_of(after, votes_on=moved),
         comparison=comparison,
         prompt_changes=prompt_changes(before.prompt_parts, after.prompt_parts),
         items=facts_of(rows),
@@ -58,11 +50,26 @@ def pair_of(before: RunFolder, after: RunFolder, comparison: Comparison) -> Pair
     )
 
 
-def report_of(folder: RunFolder, *, baseline: RunFolder | None = None, comparison: Comparison | None = None) -> Report:
-    """The report of one run, with its baseline where there is one."""
-    if baseline is None or comparison is None:
-        return run_report(arm_of(folder))
-    return run_report(arm_of(folder), comparison=pair_of(baseline, folder, comparison))
+def report_of(folder: RunFolder, *, pair: Pair | None = None) -> Report:
+    """The report of one run, with the comparison to its baseline where there is one."""
+    return run_report(pair.after if pair is not None else arm_of(folder), comparison=pair)
+
+
+def plots_of(folder: RunFolder, *, pair: Pair | None = None) -> dict[str, bytes]:
+    """File name → picture: confusion and stability, and the differences where there is a baseline."""
+    arms = [("before", pair.before), ("after", pair.after)] if pair is not None else [("", arm_of(folder))]
+    tables = [Confusion(name, arm.summary.labels, arm.summary.confusion) for name, arm in arms]
+    noise = [(f"{name} {arm.meta['prompt']}".strip(), arm.summary.noise.stability) for name, arm in arms]
+    pictures = {}
+    for kind in KINDS:
+        if folder.summary["n_labelled"]:
+            pictures[f"confusion.{kind}"] = plots.confusion(
+                tables, title=f"{folder.meta['judge']}: people and judge", kind=kind
+            )
+        pictures[f"stability.{kind}"] = plots.stability(noise, kind=kind)
+        if pair is not None:
+            pictures[f"differences.{kind}"] = plots.differences([pair], kind=kind)
+    return pictures
 
 
 def comparisons_report(pairs: Sequence[Pair], *, command: str = "") -> Report:
@@ -83,8 +90,14 @@ def baseline_folder(folder: RunFolder) -> RunFolder | None:
     return RunFolder(path) if baseline and (path / "run.json").exists() else None
 
 
+def pair_with_baseline(folder: RunFolder) -> Pair | None:
+    """The comparison that a run's folder holds, if the baseline's folder is still there."""
+    baseline = baseline_folder(folder)
+    if baseline is None or folder.comparison is None:
+        return None
+    return pair_of(baseline, folder, machine.comparison_from(folder.comparison))
+
+
 def print_run(folder: RunFolder) -> None:
     """A run's report, as at its end."""
-    baseline = baseline_folder(folder)
-    comparison = comparison_of(folder.comparison) if folder.comparison else None
-    print_report(report_of(folder, baseline=baseline, comparison=comparison))
+    print_report(report_of(folder, pair=pair_with_baseline(folder)))

@@ -15,8 +15,8 @@ from pathlib import Path
 from eva.edges.github import API, post_comment
 from eva.errors import ConfigError, CredentialsError
 from eva.report import machine, markdown
-from eva.report.blocks import Report, line
-from eva.report.sections import comparison_report
+from eva.report.blocks import Report
+from eva.report.sections import comparison_report, not_run_report
 
 HELP = "post a comparison to a pull request"
 
@@ -50,9 +50,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _report(given: argparse.Namespace) -> Report:
     if given.not_run:
-        return Report(
-            line("Judges not run"), (line(f"{given.judges or 'Nothing'} was not validated: {given.not_run}."),), ()
-        )
+        return not_run_report(given.not_run, judges=[name for name in given.judges.split(",") if name])
     pairs = [pair for path in given.comparison for pair in machine.from_json(path.read_text(encoding="utf-8"))]
     return comparison_report(
         pairs, command=f"python -m eva compare {pairs[0].before.meta['run_id']} {pairs[0].after.meta['run_id']}"

@@ -86,10 +86,15 @@ def create(home: Path, run_id: str) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write whole or not at all; UTF-8, `\\n`."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8", newline="\n")
+    partial.write_bytes(content)
     os.replace(partial, path)
 
 
