@@ -7,9 +7,10 @@ a sha256, `sk-` alone) stays as it is: a record must not change because it was p
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
 
 MASK = "[redacted]"
 SHORTEST_VALUE = 8
@@ -21,29 +22,29 @@ KEY_VARIABLES: set[str] = {
     "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "HF_TOKEN", "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD",
 }  # fmt: skip
 
-_SHAPES = (
+# Every quantifier is bounded or possessive: what a provider sends may be megabytes of anything.
+_HEADS = (
     # Authorization: Bearer …, x-api-key: …, "api_key": "…"
-    re.compile(r"(?i)(\b(?:bearer|basic)\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}"),
-    re.compile(
-        r"(?i)((?:x-api-key|api-key|x-goog-api-key|authorization)['\"]?\s*[:=]\s*['\"]?)(?!bearer|basic)[\w.~+/=-]{8,}"
-    ),
-    re.compile(r"(?i)(\bapi[_-]?key['\"]?\s*[:=]\s*['\"]?)(?=[\w.~+/-]*\d)[\w.~+/-]{12,}"),
-    # scheme://user:password@host
-    re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@'\"<>]+(?=@)"),
-    # ?key=…&token=…
-    re.compile(
-        r"(?i)([?&](?:api[_-]?key|key|access[_-]?token|auth[_-]?token|token|sig|signature|secret|password)=)[^\s&#'\"<>)\]]+"
-    ),
-    # keys that providers give out: a fixed head and a long tail with a digit and letters
-    re.compile(r"()\bsk-(?:ant-|proj-|or-|svcacct-)?(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}"),
-    re.compile(r"()\bAIza[\w-]{30,}"),
-    re.compile(
-        r"()\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z]{30,}|xox[abprs]-[\w-]{20,})"
-    ),
-    re.compile(r"()\b(?:gsk_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}|r8_[A-Za-z0-9]{30,}|pplx-[A-Za-z0-9]{30,})"),
-    re.compile(r"()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"()\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+    r"\b(?:bearer|basic)\s{1,8}+",
+    r"(?:x-api-key|x-goog-api-key|authorization|\bapi[_-]?key)['\"]{0,2}+\s{0,4}+[:=]\s{0,4}+['\"]{0,2}+(?!bearer|basic)",
 )
+_AFTER_HEAD = re.compile(rf"(?i)({'|'.join(_HEADS)})([\w.~+/=-]{{8,4096}}+)")
+_USERINFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,15}+://)([^\s/@'\"<>]{1,512}+)(?=@)")
+_QUERY = re.compile(
+    r"(?i)([?&](?:api[_-]?key|key|access[_-]?token|auth[_-]?token|token|sig|signature|secret|password)=)"
+    r"(?!\[redacted)([^\s&#'\"<>)\]]{1,4096}+)"
+)
+_GIVEN_OUT = re.compile(
+    r"(?<![\w-])("
+    r"sk-[\w-]{16,512}+"
+    r"|AIza[\w-]{30,64}+"
+    r"|(?:gh[pousr]_|github_pat_|glpat-|hf_|xox[abprs]-|gsk_|xai-|r8_|pplx-)[\w-]{20,512}+"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)"
+    r"|eyJ[\w-]{10,4096}+\.eyJ[\w-]{10,8192}+\.[\w-]{10,4096}+"
+    r")"
+)
+LONGEST_WORD = 24
+"""A value behind a header's name that is as long as this is taken for a credential even without a digit."""
 
 
 def know_key_variable(name: str | None) -> None:
@@ -53,12 +54,13 @@ def know_key_variable(name: str | None) -> None:
 
 
 def redact(text: str) -> str:
-    """`text` without any credential. Idempotent; a text without one comes back unchanged."""
+    """`text` without any credential. Idempotent; a text without one comes back unchanged. Time grows with the length."""
     for value in _known_values():
         text = text.replace(value, MASK)
-    for shape in _SHAPES:
-        text = shape.sub(lambda match: match.group(1) + MASK, text)
-    return text
+    text = _AFTER_HEAD.sub(lambda match: match[1] + (MASK if _is_random(match[2]) else match[2]), text)
+    text = _USERINFO.sub(lambda match: match[1] + MASK, text)
+    text = _QUERY.sub(lambda match: match[1] + MASK, text)
+    return _GIVEN_OUT.sub(lambda match: MASK if _is_given_out(match[1]) else match[1], text)
 
 
 def without_credentials(url: str) -> str:
@@ -67,6 +69,24 @@ def without_credentials(url: str) -> str:
     return re.sub(r"^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/@]*@", r"\1", bare)
 
 
-def _known_values() -> Iterable[str]:
-    values = {os.environ.get(name, "") for name in KEY_VARIABLES}
-    return sorted((value for value in values if len(value) >= SHORTEST_VALUE), key=len, reverse=True)
+def _known_values() -> list[str]:
+    """Values of key variables, as they stand and as URLs and JSON spell them; the longest first."""
+    values = {os.environ.get(name, "").strip() for name in KEY_VARIABLES}
+    found: set[str] = set()
+    for value in values:
+        if len(value) >= SHORTEST_VALUE:
+            found |= {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
+    return sorted(found, key=len, reverse=True)
+
+
+def _is_random(word: str) -> bool:
+    """`required` and `authentication` may follow a header's name in prose; a credential has a digit, or is long."""
+    return any(map(str.isdigit, word)) or len(word) >= LONGEST_WORD
+
+
+def _is_given_out(word: str) -> bool:
+    """A letter, and a piece of eight or more with a digit: `sk-learn-2026-notes` is no key, `sk-proj-Ab3dEf6h…` is one."""
+    pieces = re.split(r"[-_.]", word[3:])
+    return any(map(str.isalpha, word[3:])) and any(
+        len(piece) >= SHORTEST_VALUE and any(map(str.isdigit, piece)) for piece in pieces
+    )
