@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from eva.edges.runs import RunFolder
 from eva.measuring import compare_runs
+from eva.moved_items import with_moved
 from eva.report import html, machine, markdown, terminal
 from eva.report.inputs import Pair
 from eva.report.sections import comparison_report
 from eva.reporting import pair_of
 
 
-def compared(before: RunFolder, after: RunFolder, *, margin: float, common: bool = False) -> Pair:
-    """The pair, freshly compared from both verdict tables. Raises ComparisonError."""
-    return pair_of(before, after, compare_runs(before, after, margin=margin, limit_to_common=common))
+def compared(
+    before: RunFolder,
+    after: RunFolder,
+    *,
+    margin: float,
+    common: bool = False,
+    rerun: RunFolder | None = None,
+    attributed: bool = True,
+    packs: Sequence[Path] = (),
+) -> Pair:
+    """The pair, freshly compared from both verdict tables; `rerun` gives the A/A floor. Raises ComparisonError, DataError."""
+    comparison = compare_runs(before, after, margin=margin, limit_to_common=common, rerun=rerun)
+    return with_moved(pair_of(before, after, comparison), before, after, attributed=attributed, packs=packs)
 
 
 def rendered(pairs: Sequence[Pair], form: str, *, full: bool = False, command: str = "") -> str:

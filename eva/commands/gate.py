@@ -39,6 +39,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _decide(given: argparse.Namespace) -> int:
     from eva.gate import Rule, Thresholds, combine, decide
+    from eva.pack_rules import pack_rules
     from eva.report import machine
 
     pairs = machine.from_json(given.comparison.read_text(encoding="utf-8"))
@@ -48,13 +49,14 @@ def _decide(given: argparse.Namespace) -> int:
     thresholds = typed(Thresholds, values, where="gate")
     rules: list[Rule] = []
     for pair in pairs:
-        result = decide(
+        decided = decide(
             pair.comparison,
             pair.after.summary,
             thresholds,
             after_rows=_rows(given, str(pair.after.meta["run_id"])),
             status=str(pair.after.meta["status"]),
         )
+        result = combine([*decided.rules, *pack_rules(pair.packs)])
         print(f"{pair.after.meta['judge']}: {result.outcome}")
         for rule in result.rules:
             print(

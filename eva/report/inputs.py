@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eva.metrics.results import Comparison, Summary
+from eva.metrics.results_moved import Attribution, PackFinding
 from eva.report.blocks import ItemFacts, RuleChange, Turn, Vote
 
 
@@ -35,6 +36,10 @@ class Pair:
     """By item id; needed for items with a flip only."""
     conversations: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
     """By record id; needed for records with a flip only."""
+    attribution: Attribution | None = None
+    """Moved items by what their explanations say; None where nobody asked."""
+    packs: tuple[PackFinding, ...] = ()
+    """Items that must change or must not, as far as packs were given."""
 
 
 def votes_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Vote, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from eva.report import closing, details, flips, headline, numbers, run_parts, words
+from eva.report import attribution, closing, details, flips, headline, numbers, packs, run_parts, words
 from eva.report.blocks import (
     Block,
     Bullets,
@@ -141,6 +141,10 @@ def _prompt_title(pairs: Sequence[Pair]) -> Line:
     return line(f"What changed in the prompt{'s' if len(pairs) > 1 else ''}: {parts}")
 
 
+def _packs_title(pairs: Sequence[Pair]) -> Line:
+    return packs.packs_title([found for pair in pairs for found in pair.packs])
+
+
 def _flips_title(pairs: Sequence[Pair]) -> Line:
     """How many of each kind, all judges together."""
     kinds = ("broken", "fixed", "moved", "undecided", "down", "up")
@@ -153,7 +157,9 @@ _PARTS: tuple[
     tuple[str, Callable[[Sequence[Pair]], Line], Callable[[Pair, Sequence[Pair]], tuple[Block, ...]]], ...
 ] = (
     ("prompt", _prompt_title, _prompt),
+    ("packs", _packs_title, lambda pair, pairs: packs.packs_blocks(pair.packs)),
     ("flips", _flips_title, _flips),
+    ("attribution", _plain("Why items moved"), lambda pair, pairs: attribution.attribution_blocks(pair.attribution)),
     ("flags", _plain("Flags"), lambda pair, pairs: details.flags_blocks(pair)),
     ("slices", _plain("Slices"), lambda pair, pairs: details.slices_blocks(pair)),
     ("noise", _plain("Noise: what moves when nothing changed"), lambda pair, pairs: details.noise_blocks(pair)),
