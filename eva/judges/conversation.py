@@ -14,7 +14,7 @@ from eva.judges.contract import Schema, failed, heard_nothing, label_schema, obj
 from eva.replies import fields
 from eva.replies.labels import read_label
 from eva.replies.verdict_value import Shape, pick_verdict
-from eva.types import Failure, Item, JudgeSpec, Record, Reply, Verdict
+from eva.types import NOT_APPLICABLE, Failure, Item, JudgeSpec, Record, Reply, Verdict
 
 
 def items(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
@@ -93,12 +93,9 @@ def _read_dimensions(judge: JudgeSpec, record: Record, *, value: Any, repeat: in
     labels, broken, failure = _dimension_labels(judge, given)
     flags = tuple(name for name in judge.dimensions if _flagged(judge, given, name, labels))
     broken += _flag_rules(judge, labels, flags)
-    label: str | None = None
-    if failure is None:
-        # A model that leaves dimensions out still states the overall, which must not be better than those it gave.
-        known = [*labels.values(), *([stated] if stated is not None and len(labels) < len(judge.dimensions) else [])]
-        label = _overall(judge, known, n_flags=len(flags))
-        failure = Failure.NO_VERDICT if label is None else None
+    label = _label(judge, labels, stated, n_flags=len(flags)) if failure is None else None
+    if failure is None and label is None:
+        failure = Failure.NO_VERDICT
     if label is not None and stated != label:
         broken.append("overall_unreadable" if stated is None else "overall_is_not_the_rule")
     return Verdict(
@@ -123,10 +120,20 @@ def _stated(value: Any, judge: JudgeSpec) -> str | None:
     return None if isinstance(label, Failure) else label
 
 
+def _label(judge: JudgeSpec, labels: Mapping[str, str], stated: str | None, *, n_flags: int) -> str | None:
+    """What the judge's rule gives. Where dimensions are left out, the stated overall stands for them: it must not be better than
+    those given. Without either there is a label only if those given have reached the worst one, which the rest cannot change."""
+    if len(labels) == len(judge.dimensions):
+        return _overall(judge, [*labels.values()], n_flags=n_flags)
+    known = [*labels.values(), *([stated] if stated is not None else [])]
+    label = _overall(judge, known, n_flags=n_flags)
+    return label if stated is not None or label == judge.scale.labels[0] else None
+
+
 def _dimension_labels(judge: JudgeSpec, given: Any) -> tuple[dict[str, str], list[str], Failure | None]:
     labels: dict[str, str] = {}
     broken: list[str] = []
-    failure: Failure | None = None
+    failure = Failure.AMBIGUOUS if given is fields.CONFLICT else None
     for name in judge.dimensions:
         dimension = fields.get(given, name)
         value = fields.get(dimension, "rating") if isinstance(dimension, dict) else dimension
@@ -146,12 +153,13 @@ def _flagged(judge: JudgeSpec, given: Any, name: str, labels: Mapping[str, str])
     dimension = fields.get(given, name)
     if isinstance(dimension, dict):
         return bool(fields.boolean(fields.get(dimension, "flagged")))
-    return labels.get(name, judge.scale.labels[-1]) != judge.scale.labels[-1]
+    return labels.get(name, NOT_APPLICABLE) not in (judge.scale.labels[-1], NOT_APPLICABLE)
 
 
 def _flag_rules(judge: JudgeSpec, labels: Mapping[str, str], flags: tuple[str, ...]) -> list[str]:
-    best = judge.scale.labels[-1]
-    return [f"flag_against_rating:{name}" for name, label in labels.items() if (name in flags) != (label != best)]
+    """A dimension is flagged if and only if it is rated below the best; where nothing is to be rated, nothing is flagged."""
+    fine = (judge.scale.labels[-1], NOT_APPLICABLE)
+    return [f"flag_against_rating:{name}" for name, label in labels.items() if (name in flags) == (label in fine)]
 
 
 def _overall(judge: JudgeSpec, labels: list[str], *, n_flags: int) -> str | None:
@@ -161,13 +169,18 @@ def _overall(judge: JudgeSpec, labels: list[str], *, n_flags: int) -> str | None
     worst_if = judge.options.get("worst_if_flagged")
     if worst_if is not None and n_flags >= int(worst_if):
         return scale[0]
-    return min(labels, key=scale.index)
+    return min((label for label in labels if label != NOT_APPLICABLE), key=scale.index, default=NOT_APPLICABLE)
 
 
 def _reason(judge: JudgeSpec, given: Any, labels: Mapping[str, str], flags: tuple[str, ...]) -> str:
     """Evidence of the dimensions that decide: the flagged ones, else those rated lowest."""
-    lowest = min(labels.values(), key=judge.scale.labels.index, default=None)
+    rated = [label for label in labels.values() if label != NOT_APPLICABLE]
+    lowest = min(rated, key=judge.scale.labels.index, default=None)
     best = judge.scale.labels[-1]
-    deciding = [name for name in judge.dimensions if name in flags or (lowest != best and labels.get(name) == lowest)]
+    deciding = [
+        name
+        for name in judge.dimensions
+        if name in flags or (lowest not in (None, best) and labels.get(name) == lowest)
+    ]
     lines = [(name, fields.text(fields.get(fields.get(given, name), "evidence"))) for name in deciding]
     return "\n".join(f"{name}: {evidence}" for name, evidence in lines if evidence)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eva.judges.plan import Plan
+from eva.replies import fields
 from eva.types import Annotation, Item, Reply, Usage, Verdict
 
 COLUMNS = (
@@ -84,7 +85,7 @@ def _row(item: Item, verdict: Verdict, reply: Reply, *, shared_by: int, asks: in
         **_shares(usage, reply, shared_by),
         "cached": reply.cached,
         "request_digest": reply.digest,
-        "model_answered": reply.model,
+        "model_answered": fields.text(reply.model) or None,
         "asks": asks,
     }
 

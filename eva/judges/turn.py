@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from eva.judges.contract import Schema, failed, heard_nothing, known_flags, label_schema, object_schema, text_schema
+from eva.judges.contract import (
+    Schema,
+    failed,
+    heard_nothing,
+    known_flags,
+    label_schema,
+    named,
+    object_schema,
+    text_schema,
+)
 from eva.replies import fields
 from eva.replies.labels import read_label
 from eva.replies.verdict_value import Shape, pick_verdict, unwrap
@@ -55,16 +64,16 @@ def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ..
     picked = pick_verdict(reply, _shape(judge))
     if picked.failure is not None:
         return failed(wanted, repeat=reply.repeat, failure=picked.failure, repaired=picked.repaired)
-    by_turn: dict[int, list[Any]] = {}
+    by_turn: dict[int | None, list[Any]] = {}
     for entry in _entries(picked.value):
-        turn = fields.turn_id(fields.get(entry, "turn_id"))
-        if turn is not None:
-            by_turn.setdefault(turn, []).append(entry)
-    invented = sorted(set(by_turn) - {item.turn_id for item in wanted})
-    extra = tuple(f"unknown_turn:{turn}" for turn in invented if _is_rated(judge, by_turn[turn]))
+        by_turn.setdefault(_turn(entry), []).append(entry)
+    nowhere = by_turn.pop(None, [])
+    known = {item.turn_id for item in wanted}
+    invented = [turn for turn in by_turn if turn is not None and turn not in known and _is_rated(judge, by_turn[turn])]
+    extra = (*named("unknown_turn", sorted(invented)), *(("turn_id_unreadable",) if _is_rated(judge, nowhere) else ()))
     return tuple(
         _read_turn(
-            judge, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra
+            judge, item, by_turn.get(item.turn_id, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra
         )
         for item in wanted
     )
@@ -98,7 +107,14 @@ def _shape(judge: JudgeSpec) -> Shape:
             for entry in entries
         )
 
-    return Shape(accepts=accepts, complete=complete)
+    def part_of(value: Any) -> int | None:
+        return _turn(value) if isinstance(value, dict) and fields.has(value, "turn_id") else None
+
+    return Shape(accepts=accepts, complete=complete, part_of=part_of)
+
+
+def _turn(entry: Any) -> int | None:
+    return fields.turn_id(fields.get(entry, "turn_id"))
 
 
 def _is_rated(judge: JudgeSpec, entries: list[Any]) -> bool:
@@ -133,7 +149,7 @@ def _read_turn(
 def _label(judge: JudgeSpec, entry: Any) -> str | Failure:
     entities = judge.options.get("entities_field")
     if entities and fields.boolean(fields.get(entry, str(entities))) is False:
-        return NOT_APPLICABLE
+        return NOT_APPLICABLE if judge.scale.allows_not_applicable else Failure.ABSTAINED
     value = fields.get(entry, judge.label_field)
     if value is fields.MISSING:
         return Failure.NO_VERDICT

@@ -7,9 +7,10 @@ are facts of the input (turn taking, from audio timing): never items, never scor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from eva.judges.contract import Schema, failed, label_schema, object_schema, text_schema
+from eva.judges.contract import Schema, failed, label_schema, named, object_schema, text_schema
 from eva.judges.turn_sheet import actual_calls, expected_calls, turn_ids, turn_taking_failed
 from eva.replies import fields
 from eva.replies.labels import read_label
@@ -93,16 +94,20 @@ def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ..
     picked = pick_verdict(reply, _shape(judge))
     if picked.failure is not None:
         return failed(wanted, repeat=reply.repeat, failure=picked.failure, repaired=picked.repaired)
-    by_turn: dict[int, list[Any]] = {}
+    by_turn: dict[int | None, list[Any]] = {}
     for entry in _entries(picked.value):
-        turn = _turn(entry)
-        if turn is not None:
-            by_turn.setdefault(turn, []).append(entry)
-    return tuple(
-        _read_item(
-            judge, record, item, by_turn.get(item.turn_id or 0, []), repeat=reply.repeat, repaired=picked.repaired
-        )
+        by_turn.setdefault(_turn(entry), []).append(entry)
+    nowhere = by_turn.pop(None, [])
+    known = {item.turn_id for item in wanted}
+    invented = [turn for turn in by_turn if turn is not None and turn not in known]
+    unread = any(fields.has(entry, name) for entry in nowhere for name in _scored(judge))
+    extra = (*named("unknown_turn", sorted(invented)), *(("turn_id_unreadable",) if unread else ()))
+    verdicts = (
+        _read_item(judge, record, item, by_turn.get(item.turn_id, []), repeat=reply.repeat, repaired=picked.repaired)
         for item in wanted
+    )
+    return tuple(
+        replace(verdict, broken_rules=(*extra, *verdict.broken_rules)) if extra else verdict for verdict in verdicts
     )
 
 
@@ -119,6 +124,8 @@ def _entries(value: Any) -> list[Any]:
     final = fields.get(value, "final_judgments")
     if isinstance(final, list):
         return final
+    if isinstance(value, dict) and _turn(value) is not None:
+        return [value]
     if isinstance(value, dict):
         lists = [inner for inner in unwrap(value) if isinstance(inner, list)]
         return lists[0] if lists else []
@@ -135,7 +142,10 @@ def _shape(judge: JudgeSpec) -> Shape:
     def complete(value: Any) -> bool:
         return accepts(value) and fields.has(value, "final_judgments")
 
-    return Shape(accepts=accepts, complete=complete)
+    def part_of(value: Any) -> int | None:
+        return None if fields.has(value, "final_judgments") else _turn(value)
+
+    return Shape(accepts=accepts, complete=complete, part_of=part_of)
 
 
 def _read_item(

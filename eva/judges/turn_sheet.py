@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from eva.prompts.blocks import compact_json, indented
+from eva.errors import DataError
+from eva.prompts.blocks import compact_json, indented, one_line
 from eva.types import Event, JudgeSpec, Record
 
 
@@ -19,7 +20,12 @@ def golden_turns(record: Record) -> dict[int, Mapping[str, Any]]:
 
 
 def expected_calls(record: Record, turn: int) -> tuple[Mapping[str, Any], ...]:
-    return tuple(golden_turns(record).get(turn, {}).get("expected_calls") or ())
+    calls = golden_turns(record).get(turn, {}).get("expected_calls") or ()
+    if not isinstance(calls, list | tuple) or not all(isinstance(call, Mapping) and call.get("name") for call in calls):
+        raise DataError(
+            f"record {record.record_id!r}: `expected_calls` of golden turn {turn} is a list of {{name, arguments}}"
+        )
+    return tuple(calls)
 
 
 def actual_calls(record: Record, turn: int) -> tuple[Event, ...]:
@@ -32,7 +38,14 @@ def turn_ids(record: Record) -> tuple[int, ...]:
 
 
 def turn_taking_failed(record: Record, turn: int) -> bool:
-    return str(turn) in (record.context.get("turn_taking_failures") or {})
+    return str(turn) in _failures(record)
+
+
+def _failures(record: Record) -> Mapping[str, Any]:
+    found = record.context.get("turn_taking_failures") or {}
+    if not isinstance(found, Mapping):
+        raise DataError(f"record {record.record_id!r}: `turn_taking_failures` is an object of turn id and issues")
+    return found
 
 
 def expected_calls_text(judge: JudgeSpec, record: Record) -> str:
@@ -41,7 +54,7 @@ def expected_calls_text(judge: JudgeSpec, record: Record) -> str:
     for turn in golden_turns(record):
         for call in expected_calls(record, turn):
             lines.append(
-                f"{len(lines) + 1}. due at turn {turn}: {call['name']} {compact_json(call.get('arguments') or {})}"
+                f"{len(lines) + 1}. due at turn {turn}: {one_line(str(call['name']))} {compact_json(call.get('arguments') or {})}"
             )
     return "\n".join(lines) or "(no call is expected in this script)"
 
@@ -52,13 +65,13 @@ def turn_sheet_text(judge: JudgeSpec, record: Record) -> str:
 
 def _turn_block(record: Record, turn: int) -> str:
     golden = golden_turns(record).get(turn, {})
-    issues = (record.context.get("turn_taking_failures") or {}).get(str(turn))
+    issues = _failures(record).get(str(turn))
     expected = [compact_json(call) for call in expected_calls(record, turn)]
     actual = [compact_json({"name": call.name, "arguments": call.arguments}) for call in actual_calls(record, turn)]
     return "\n".join(
         (
             f"Turn {turn}",
-            f"  turn-taking: {'FAILURE: ' + ', '.join(map(str, issues)) if issues is not None else 'OK'}",
+            f"  turn-taking: {'FAILURE: ' + _issues(issues) if issues is not None else 'OK'}",
             f"  user: {indented(_said(record, turn, 'user'))}",
             f"  assistant: {indented(_said(record, turn, 'assistant')) or '(no text)'}",
             f"  golden answer: {indented(str(golden.get('golden', '(none)')))}",
@@ -66,6 +79,10 @@ def _turn_block(record: Record, turn: int) -> str:
             f"  actual calls: {', '.join(actual) or 'none'}",
         )
     )
+
+
+def _issues(issues: Any) -> str:
+    return one_line(", ".join(map(str, issues)) if isinstance(issues, list | tuple) else str(issues))
 
 
 def _said(record: Record, turn: int, speaker: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eva.judges.turn_sheet import expected_calls_text, turn_sheet_text
-from eva.prompts.blocks import CONTINUED, compact_json, conversation_text, indented
+from eva.prompts.blocks import CONTINUED, compact_json, conversation_text, indented, one_line
 from eva.types import Event, JudgeSpec, Record
 
 
@@ -74,9 +74,11 @@ def _recorded_calls(judge: JudgeSpec, record: Record) -> str:
     for event in record.events:
         if event.type == "tool_call":
             number += 1
-            lines.append(f"{number}. turn {event.turn_id}, {event.name}: {compact_json(event.arguments or {})}")
+            lines.append(
+                f"{number}. turn {event.turn_id}, {one_line(event.name)}: {compact_json(event.arguments or {})}"
+            )
         elif event.type == "tool_response":
-            status = f" ({event.status})" if event.status else ""
+            status = f" ({one_line(event.status)})" if event.status else ""
             lines.append(f"{CONTINUED}result{status}: {compact_json(event.response)}")
     return "\n".join(lines)
 

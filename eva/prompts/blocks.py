@@ -8,6 +8,8 @@ that reading the block back gives exactly the events again.
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,15 +17,24 @@ from eva.types import Event
 
 CONTINUED = "    | "
 """Starts every line of an utterance but its first."""
+LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Everything that a reader may see as the end of a line."""
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
 def block(name: str, text: str) -> str:
-    """The text between tags that it cannot close."""
-    tag, number = name, 1
-    while f"</{tag}>".casefold() in text.casefold() or f"<{tag}>".casefold() in text.casefold():
+    """The text between tags that it cannot close, nor seem to close: whatever case, blanks, full-width or unseen characters it
+    writes them with, the tags are then numbered."""
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    number = 1
+    while re.search(rf"<\s*/?\s*{re.escape(_tag(name, number).casefold())}(?![\w-])", seen):
         number += 1
-        tag = f"{name}-{number}"
+    tag = _tag(name, number)
     return f"<{tag}>\n{text}\n</{tag}>"
+
+
+def _tag(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
 
 
 def conversation_text(events: Iterable[Event]) -> str:
@@ -41,26 +52,31 @@ def conversation_text(events: Iterable[Event]) -> str:
 def event_line(event: Event) -> str:
     """One event as its line(s), without indent."""
     if event.type == "tool_call":
-        return f"tool_call {_name(event)}: {compact_json(event.arguments or {})}"
+        return f"tool_call {one_line(event.name)}: {compact_json(event.arguments or {})}"
     if event.type == "tool_response":
-        status = f" ({event.status})" if event.status else ""
-        return f"tool_response {_name(event)}{status}: {compact_json(event.response)}"
+        status = f" ({one_line(event.status)})" if event.status else ""
+        return f"tool_response {one_line(event.name)}{status}: {compact_json(event.response)}"
     return f"{event.type}: {indented(event.text or '')}"
 
 
 def indented(text: str) -> str:
-    """Text whose further lines are marked as belonging to the first."""
-    return text.replace("\n", "\n" + CONTINUED)
+    """Text whose further lines are marked as belonging to the first; nothing of it is changed or left out."""
+    return LINE_ENDS.sub(lambda match: match.group() + CONTINUED, text)
 
 
 def compact_json(value: Any) -> str:
-    """JSON on one line, in the record's own script and key order; lone surrogates escaped since UTF-8 has none."""
+    """JSON on one line, in the record's own script and key order; line ends and lone surrogates as JSON escapes."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() or _encodable(text) else json.dumps(value, ensure_ascii=True)
+    if text.isascii():
+        return text
+    if not _encodable(text):
+        return json.dumps(value, ensure_ascii=True)
+    return LINE_ENDS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def _name(event: Event) -> str:
-    return (event.name or "").replace("\n", " ")
+def one_line(text: str | None) -> str:
+    """A name or status, which has no business with lines."""
+    return LINE_ENDS.sub(" ", text or "")
 
 
 def _encodable(text: str) -> bool:

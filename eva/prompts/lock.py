@@ -80,7 +80,8 @@ def by_itself(current: Lock, written: Lock) -> list[str]:
             parent = versions.get(version["parent"] or "")
             if parent and parent["draft"] and not version["draft"]:
                 problems.append(
-                    f"{judge}/{name} is released and stands on the draft {version['parent']}: release that first, or mark both draft"
+                    f"{judge}/{name} is released and stands on the draft {version['parent']}: release that first, or mark "
+                    "both draft"
                 )
         newest = max(versions, key=version_order, default=None)
         released = [name for name in versions if not versions[name]["draft"]]

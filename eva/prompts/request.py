@@ -30,7 +30,7 @@ def record_values(judge: JudgeSpec, found: Mapping[str, str | None], *, record_i
     missing: list[str] = []
     for name in judge.variables:
         text = found.get(name)
-        if text is None or text == "":
+        if text is None or not text.strip():
             text = judge.optional.get(name)
         if text is None:
             missing.append(name)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
-from eva.replies.json_values import RepeatedKeys
+from eva.replies.json_values import RepeatedKeys, same
 
 MISSING: Any = object()
 """Not there, as opposed to null."""
 CONFLICT: Any = object()
 """There twice, with different values."""
+LONGEST_TEXT = 20_000
+"""Characters of a reason that are kept."""
+MOST_NAMES = 200
+"""Names of a list that are looked at: a reply that repeats itself for ever fills no table."""
 _DIGITS = re.compile(r"[0-9]{1,6}")
 
 
@@ -20,12 +25,10 @@ def get(value: Any, key: str) -> Any:
         return MISSING
     if isinstance(value, RepeatedKeys) and any(_same(name, key) for name in value.conflicts):
         return CONFLICT
-    if key in value:
-        return value[key]
-    others = [found for name, found in value.items() if _same(name, key)]
-    if not others:
+    found = [inner for name, inner in value.items() if _same(name, key)]
+    if not found:
         return MISSING
-    return others[0] if all(other == others[0] for other in others) else CONFLICT
+    return found[0] if all(same(other, found[0]) for other in found) else CONFLICT
 
 
 def has(value: Any, key: str) -> bool:
@@ -49,8 +52,16 @@ def text(value: Any) -> str:
     """A reason: text as it is, nothing where there is none; control characters and lone surrogates made visible."""
     if value is MISSING or value is CONFLICT or value is None:
         return ""
-    raw = value if isinstance(value, str) else str(value)
-    return "".join(_visible(char) for char in raw[:20_000])
+    return "".join(_visible(char) for char in _plain(value)[:LONGEST_TEXT].replace("\r\n", "\n"))
+
+
+def _plain(value: Any) -> str:
+    """A list of texts is their lines; other structures stay JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return "\n".join(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def texts(value: Any) -> tuple[str, ...]:
@@ -59,7 +70,7 @@ def texts(value: Any) -> tuple[str, ...]:
         value = re.split(r"[,;]", value)
     if not isinstance(value, list):
         return ()
-    names = [name.strip() for name in value if isinstance(name, str) and name.strip()]
+    names = [text(name.strip()) for name in value[:MOST_NAMES] if isinstance(name, str) and name.strip()]
     return tuple(dict.fromkeys(names))
 
 
@@ -78,6 +89,6 @@ def _same(name: str, key: str) -> bool:
 
 def _visible(char: str) -> str:
     code = ord(char)
-    if 0xD800 <= code <= 0xDFFF or (code < 32 and char not in "\n\t") or code == 127:
+    if 0xD800 <= code <= 0xDFFF or (code < 32 and char not in "\n\t") or 127 <= code < 160:
         return f"\\u{code:04x}"
     return char

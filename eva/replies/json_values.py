@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,9 @@ MAX_CHARS = 2_000_000
 """Longer replies are read from their end, where answers stand."""
 MAX_FAILED_STARTS = 2_000
 """A reply with more brackets that open nothing is not searched further: keeps the search linear."""
+MAX_DEPTH = 100
+"""A value nested deeper is no verdict; it is kept as TOO_DEEP, so that nothing that walks it runs out of stack."""
+TOO_DEEP = "(nested too deep)"
 _START = re.compile(r"[\[{]")
 
 
@@ -37,22 +40,26 @@ class Values:
     found: tuple[Found, ...]
     whole: bool
     """The whole text is this one value."""
-    unterminated: bool
-    """A value begins that the text's end cuts off."""
+    unterminated_at: int | None = None
+    """Where a value begins that the text's end cuts off."""
+
+    @property
+    def unterminated(self) -> bool:
+        return self.unterminated_at is not None
 
 
 def json_values(text: str) -> Values:
     """All outermost JSON objects and arrays of a text; the whole text first, if it is one JSON value."""
     text = text[-MAX_CHARS:]
     try:
-        return Values(found=(Found(_loads(text), 0, len(text)),), whole=True, unterminated=False)
+        return Values(found=(Found(_shallow(_loads(text)), 0, len(text)),), whole=True)
     except _NOT_JSON:
         pass  # then the value stands among other text, or there is none
-    found, unterminated = _scan(text)
-    return Values(found=tuple(found), whole=False, unterminated=unterminated)
+    found, unterminated_at = _scan(text)
+    return Values(found=tuple(found), whole=False, unterminated_at=unterminated_at)
 
 
-def _scan(text: str) -> tuple[list[Found], bool]:
+def _scan(text: str) -> tuple[list[Found], int | None]:
     found: list[Found] = []
     end_of_text = len(text.rstrip().removesuffix("```").rstrip())
     for start in _starts(text, found):
@@ -60,12 +67,35 @@ def _scan(text: str) -> tuple[list[Found], bool]:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             if error.pos >= end_of_text or error.msg.startswith("Unterminated string"):
-                return found, True
+                return found, start
             continue
         except (RecursionError, ValueError):
             continue
-        found.append(Found(value, start, end))
-    return found, False
+        found.append(Found(_shallow(value), start, end))
+    return found, None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON: `true` is not 1 (Python says that it is), 2 is 2.0, the order of keys does not count."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
+
+
+def _shallow(value: Any) -> Any:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            return TOO_DEEP
+        level = [inner for outer in level for inner in _inner(outer) if isinstance(inner, dict | list)]
+    return value
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _starts(text: str, found: list[Found]) -> Iterator[int]:
@@ -86,13 +116,17 @@ def _starts(text: str, found: list[Found]) -> Iterator[int]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = RepeatedKeys(pairs)
     if len(result) != len(pairs):
-        result.conflicts = frozenset(key for key in result if _differs(pairs, key))
+        by_key: dict[str, list[Any]] = {}
+        for key, value in pairs:
+            by_key.setdefault(key, []).append(value)
+        result.conflicts = frozenset(key for key, values in by_key.items() if _differ(values))
     return result
 
 
-def _differs(pairs: list[tuple[str, Any]], key: str) -> bool:
-    values = [value for name, value in pairs if name == key]
-    return any(type(value) is not type(values[0]) or value != values[0] for value in values)
+def _differ(values: list[Any]) -> bool:
+    if len(values) > 1 and any(_shallow(value) is TOO_DEEP for value in values):
+        return True  # too deep to be compared; whichever of them is meant, it is no verdict
+    return not all(same(value, values[0]) for value in values[1:])
 
 
 def _integer(digits: str) -> int | str:

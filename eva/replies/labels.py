@@ -3,7 +3,7 @@
 | value | on a scale of numbers | on a scale of words | true/false |
 |---|---|---|---|
 | `2`, `2.0`, `"2"`, `"2.0"`, `" 2 "` | 2 | off scale | off scale |
-| `2.5`, `"2/3"`, `"two"`, `"２"`, `NaN`, a list | off scale | off scale | off scale |
+| `2.5`, `"2/3"`, `"+2"`, `"02"`, `"two"`, `"２"`, `NaN`, a list | off scale | off scale | off scale |
 | `true`, `false` | off scale (a boolean is not a rating) | off scale | the label |
 | `"Success"`, `"success."`, `"model failure"` | off scale | the label, whatever case, blanks or hyphens | – |
 | `"TRUE"`, `"false"` | off scale | off scale | the label |
@@ -14,11 +14,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 from eva.types import NOT_APPLICABLE, Failure, Scale
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,6}(\.0{1,6})?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,5})(\.0{1,6})?")
 _TRIM = " \t\r\n\"'`*"
 
 
@@ -48,8 +49,9 @@ def normalise_gold(value: Any, scale: Scale) -> str | None:
 
 
 def fold(text: str) -> str:
-    """What two spellings of one label have in common: case, blanks, hyphens, quotes and a full stop do not count."""
-    text = text.strip(_TRIM).removesuffix(".").strip(_TRIM).casefold()
+    """What two spellings of one label have in common: case, blanks, hyphens, quotes, a full stop and the way in which accents
+    are encoded do not count."""
+    text = unicodedata.normalize("NFC", text).strip(_TRIM).removesuffix(".").strip(_TRIM).casefold()
     text = re.sub(r"[\s_-]+", "_", text) if not _NUMBER.fullmatch(text) else text
     return _plain_number(text) if _NUMBER.fullmatch(text) else text
 

@@ -1,13 +1,15 @@
 """Which JSON value of a reply is the verdict. One documented rule set for all judges.
 
-1. The provider's word goes first: a content filter is `filtered`; no content and no tool call is `empty`, or `truncated` where
-   the token limit ended it. Where the content is empty and a tool call holds JSON, that is read.
+1. The provider's word goes first: a content filter is `filtered`, a refusal of the provider's is `refused`; no content and no tool
+   call is `empty`, or `truncated` where the token limit ended it. Where the content holds no verdict, a tool call is read.
 2. If the whole reply is one JSON value, that is the candidate, whatever it quotes inside.
-3. Else text up to the last `</think>` is thought, not answer; a `<think>` that never closes is `unfinished_reasoning`.
+3. Else text up to the last closing tag of a thought is not the answer; a thought that never closes is `unfinished_reasoning`. Tags
+   inside a JSON value are text. The provider's separate reasoning field is never read.
 4. Else every outermost JSON value in the rest is looked at (fences and prose do not matter). Those that have the judge's shape
    are candidates; a wrapper of one level (`{"result": …}`) is looked through.
-5. Of several candidates: the only complete one (all keys of the contract); else the only one; equal ones count once; else the
-   last, if nothing but white space or a fence follows it; else the reply is `ambiguous`.
+5. Of several candidates: the complete ones (all keys of the contract) before the others; objects that each rate another turn are
+   one list; equal ones count once; else the last, if nothing but white space or a fence follows it; else the reply is `ambiguous`,
+   as it is where one wrapper holds two that differ.
 6. No candidate: `truncated` if a value begins that the end cuts off or the token limit ended the reply; `refused` if the reply
    opens like a refusal and has no JSON; `no_json` if there is no JSON; `no_verdict` if there is, without the judge's fields.
 7. A reply that was cut off gives no verdict for any item, even if part of it could be read.
@@ -15,25 +17,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from eva.replies.json_values import Found, Values, json_values
+from eva.replies.json_values import MAX_CHARS, Found, Values, json_values
+from eva.replies.json_values import same as equal
+from eva.replies.thoughts import after_thought, opens_like_a_refusal
 from eva.types import Failure, Reply
 
 WRAPPERS = frozenset({
     "result", "results", "verdict", "verdicts", "evaluation", "evaluations", "judgment", "judgments", "final_judgments",
     "answer", "output", "response", "turns", "turn_evaluations", "ratings", "items", "data", "record", "records",
 })  # fmt: skip
-_REFUSAL = re.compile(
-    r"\s*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t|i cannot|i['’]?m unable|i am unable|i won['’]t|as an ai\b"
-    r"|unfortunately, i)",
-    re.IGNORECASE,
-)
-_LENGTH = frozenset({"length", "max_tokens", "MAX_TOKENS"})
-_FILTER = frozenset({"content_filter", "safety", "SAFETY", "RECITATION", "refusal"})
+_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "token_limit", "error_limit"})
+_FILTER = frozenset({
+    "content_filter", "content_filtered", "safety", "image_safety", "recitation", "prohibited_content", "blocklist", "spii",
+    "guardrail_intervened", "error_toxic",
+})  # fmt: skip
+_NOTHING_THERE = frozenset({Failure.EMPTY, Failure.NO_JSON, Failure.NO_VERDICT})
+
+
+def _no_part(value: Any) -> Hashable | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class Shape:
     """Could this value be the verdict?"""
     complete: Callable[[Any], bool]
     """Does it have everything that the contract asks for?"""
+    part_of: Callable[[Any], Hashable | None] = _no_part
+    """For judges of several items: what a lone object rates (a turn id); None where it is not one item's object."""
 
 
 @dataclass(frozen=True)
@@ -60,43 +68,39 @@ def pick_verdict(reply: Reply, shape: Shape) -> Picked:
     """Apply the rules above to one reply. Never raises."""
     if reply.error is not None:
         return Picked(failure=reply.error)
-    if reply.finish_reason in _FILTER:
-        return Picked(failure=Failure.REFUSED if reply.finish_reason == "refusal" else Failure.FILTERED)
-    text = reply.text or ""
+    finish = (reply.finish_reason or "").strip().casefold()
+    if finish == "refusal":
+        return Picked(failure=Failure.REFUSED)
+    if finish in _FILTER:
+        return Picked(failure=Failure.FILTERED)
+    cut = finish in _LENGTH
+    picked = _from_text(reply.text or "", shape, cut=cut)
+    if reply.tool_arguments and (picked.failure in _NOTHING_THERE or not (reply.text or "").strip()):
+        return replace(_from_text(reply.tool_arguments, shape, cut=cut), repaired=True)
+    return picked
+
+
+def _from_text(text: str, shape: Shape, *, cut: bool) -> Picked:
+    text = text[-MAX_CHARS:]
     if not text.strip():
-        if reply.tool_arguments:
-            return _from_text(reply.tool_arguments, reply, shape, repaired=True)
-        return Picked(failure=Failure.TRUNCATED if reply.finish_reason in _LENGTH else Failure.EMPTY)
-    return _from_text(text, reply, shape, repaired=False)
-
-
-def _from_text(text: str, reply: Reply, shape: Shape, *, repaired: bool) -> Picked:
+        return Picked(failure=Failure.TRUNCATED if cut else Failure.EMPTY)
     values = json_values(text)
     if not values.whole:
-        repaired = True
-        answer = _after_thought(text)
+        answer = after_thought(text, values)
         if answer is None:
-            return Picked(failure=Failure.TRUNCATED if reply.finish_reason in _LENGTH else Failure.UNFINISHED_REASONING)
+            return Picked(failure=Failure.TRUNCATED if cut else Failure.UNFINISHED_REASONING)
+        if not answer.strip():
+            return Picked(failure=Failure.TRUNCATED if cut else Failure.EMPTY)
         if answer is not text:
             text, values = answer, json_values(answer)
     if values.unterminated:
         return Picked(failure=Failure.TRUNCATED)
     candidates = [found for value in values.found for found in _candidates(value, shape)]
     if not candidates:
-        return Picked(failure=_why_none(text, reply, values))
-    if reply.finish_reason in _LENGTH and not any(shape.complete(candidate.value) for candidate in candidates):
+        return Picked(failure=_why_none(text, values, cut=cut))
+    if cut and not any(shape.complete(candidate.value) for candidate in candidates):
         return Picked(failure=Failure.TRUNCATED)
-    return _choose(candidates, text, shape, repaired=repaired)
-
-
-def _after_thought(text: str) -> str | None:
-    """The text after the last closing think tag; None where a thought never closes."""
-    folded = text.casefold()
-    closing = folded.rfind("</think>")
-    opening = folded.rfind("<think>")
-    if opening > closing:
-        return None
-    return text[closing + len("</think>") :] if closing >= 0 else text
+    return replace(_choose(candidates, text, shape, cut=cut), repaired=not values.whole)
 
 
 def _candidates(found: Found, shape: Shape) -> list[Found]:
@@ -113,19 +117,34 @@ def unwrap(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) and len(value) == 1 else []
 
 
-def _choose(candidates: list[Found], text: str, shape: Shape, *, repaired: bool) -> Picked:
+def _choose(candidates: list[Found], text: str, shape: Shape, *, cut: bool) -> Picked:
     pool = [candidate for candidate in candidates if shape.complete(candidate.value)] or candidates
     last = pool[-1]
-    if any(candidate.value != last.value for candidate in pool):
-        rest = text[last.end :].strip().strip("`").strip()
-        if rest:
-            return Picked(failure=Failure.AMBIGUOUS, repaired=repaired)
-    return Picked(value=last.value, repaired=repaired)
+    said_more = bool(text[last.end :].strip().strip("`").strip())
+    parts = [shape.part_of(candidate.value) for candidate in pool]
+    if len({part for part in parts if part is not None}) > 1 and None not in parts:
+        return _joined(pool, parts, said_more=said_more, cut=cut)
+    rivals = [candidate for candidate in pool if not equal(candidate.value, last.value)]
+    if rivals and (said_more or any(rival.start == last.start for rival in rivals)):
+        return Picked(failure=Failure.AMBIGUOUS)
+    return Picked(value=last.value)
 
 
-def _why_none(text: str, reply: Reply, values: Values) -> Failure:
-    if reply.finish_reason in _LENGTH:
+def _joined(pool: list[Found], parts: list[Hashable | None], *, said_more: bool, cut: bool) -> Picked:
+    """Objects of one turn each, one after the other (JSON Lines): a list, the last word on a turn counting."""
+    if cut:
+        return Picked(failure=Failure.TRUNCATED)
+    by_part: dict[Hashable | None, Any] = {}
+    for part, candidate in zip(parts, pool, strict=True):
+        if said_more and part in by_part and not equal(by_part[part], candidate.value):
+            return Picked(failure=Failure.AMBIGUOUS)
+        by_part[part] = candidate.value
+    return Picked(value=list(by_part.values()))
+
+
+def _why_none(text: str, values: Values, *, cut: bool) -> Failure:
+    if cut:
         return Failure.TRUNCATED
     if values.found:
         return Failure.NO_VERDICT
-    return Failure.REFUSED if _REFUSAL.match(text) else Failure.NO_JSON
+    return Failure.REFUSED if opens_like_a_refusal(text) else Failure.NO_JSON

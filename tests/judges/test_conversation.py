@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from eva.judges import conversation
-from eva.types import Failure, Verdict
-from tests.factories import FAITHFULNESS, STATUS_JUDGE, reply_json
+from eva.types import NOT_APPLICABLE, Failure, Verdict
+from tests.factories import FAITHFULNESS, RATING_OR_NA, STATUS_JUDGE, reply_json
 from tests.factories import conversation as record
 
 
@@ -44,6 +46,27 @@ def test_a_missing_dimension_cannot_raise_the_overall() -> None:
 
     assert verdict.label == "1"
     assert verdict.broken_rules == ("dimension_missing:hallucination",)
+
+
+def test_dimensions_left_out_without_an_overall_give_no_verdict_but_the_worst() -> None:
+    """C26: what was not said is not taken to be fine; only a worst label cannot change any more."""
+    missing = read({"dimensions": {"policy": dimension(3)}})
+    off = read({"rating": "good", "dimensions": {"policy": dimension(2)}})
+    worst = read({"dimensions": {"policy": dimension(1)}})
+
+    assert [verdict.failure for verdict in (missing, off)] == [Failure.NO_VERDICT] * 2
+    assert worst.label == "1"
+
+
+def test_a_dimension_that_does_not_apply_is_left_out_of_the_rule() -> None:
+    judge = replace(FAITHFULNESS, scale=RATING_OR_NA)
+    some = read(
+        {"rating": 2, "dimensions": {"policy": dimension(None, flagged=False), "hallucination": dimension(2)}}, judge
+    )
+    none = read({"dimensions": dict.fromkeys(("policy", "hallucination"), dimension(None, flagged=False))}, judge)
+
+    assert (some.label, some.broken_rules, some.reason) == ("2", (), "hallucination: why")
+    assert none.label == NOT_APPLICABLE
 
 
 def test_an_overall_alone_is_read_and_said_to_lack_its_dimensions() -> None:
@@ -93,16 +116,26 @@ def test_a_duplicate_key_with_two_values_is_ambiguous() -> None:
 
     text = '{"rating": 3, "dimensions": {"policy": {"rating": 3, "rating": 1}, "hallucination": {"rating": 3}}}'
     (verdict,) = conversation.read(FAITHFULNESS, record(), reply=reply(text))
+    twice = '{"rating": 3, "dimensions": {"policy": 3, "hallucination": 3}, "dimensions": {"policy": 1}}'
+    (other,) = conversation.read(FAITHFULNESS, record(), reply=reply(twice))
 
-    assert verdict.failure == Failure.AMBIGUOUS
+    assert (verdict.failure, other.failure) == (Failure.AMBIGUOUS, Failure.AMBIGUOUS)
 
 
-def test_an_audio_judge_that_heard_nothing_has_not_judged() -> None:
-    """C96."""
-    judge = replace(STATUS_JUDGE, modality="audio")
-    verdict = read({"status": "success", "rationale": "No audio was provided."}, judge)
+@pytest.mark.parametrize(
+    ("rationale", "heard"),
+    [
+        ("No audio was provided.", False), ("There is no audio to judge", False), ("I cannot hear the recording.", False),
+        ("The audio file was not attached.", False), ("I don't have access to the audio.", False),
+        ("Heard: \"I can't hear the recording\"; clear.", True), ("English; there is no audio guide in the museum", True),
+        ("No audible name.", True), ("The audio is clear.", True),
+    ],
+)  # fmt: skip
+def test_an_audio_judge_that_heard_nothing_has_not_judged(rationale: str, heard: bool) -> None:
+    """C96: whatever it rates; what a caller says about sound is no such word."""
+    verdict = read({"status": "success", "rationale": rationale}, replace(STATUS_JUDGE, modality="audio"))
 
-    assert verdict.failure == Failure.NO_AUDIO
+    assert (verdict.label, verdict.failure) == (("success", None) if heard else (None, Failure.NO_AUDIO))
 
 
 def test_the_contract_has_the_label_first_for_small_models_and_last_for_others() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 from eva.judges import turn
 from eva.types import NOT_APPLICABLE, Failure, Verdict
-from tests.factories import CONCISENESS, reply_json
+from tests.factories import CONCISENESS, reply, reply_json
 from tests.factories import conversation as record
 
 
@@ -74,6 +75,47 @@ def test_wrapped_lists_and_a_single_turn_are_read() -> None:
     assert outcomes(read({"turns": [entry(1, 3)]}, turns=1)) == ["3"]
     assert outcomes(read(entry(1, 3), turns=1)) == ["3"]
     assert outcomes(read({"ratings": [entry(1, 3)], "summary": "fine"}, turns=1)) == ["3"]
+
+
+def test_objects_of_one_turn_each_are_one_list() -> None:
+    """JSON Lines: no turn is lost because the model left the brackets out."""
+    lines = [json.dumps(entry(turn, rating)) for turn, rating in ((1, 3), (2, 1), (3, 2))]
+    draft = json.dumps(entry(2, 3))
+
+    assert outcomes_of("\n".join(lines)) == ["3", "1", "2"]
+    assert outcomes_of("Here:\n" + "\n".join([draft, *lines])) == ["3", "1", "2"]
+    assert outcomes_of("\n".join([draft, *lines]) + "\nor so") == [Failure.AMBIGUOUS] * 3
+    assert outcomes_of("\n".join(lines[:2]), finish_reason="length") == [Failure.TRUNCATED] * 3
+
+
+def outcomes_of(text: str, **fields: Any) -> list[str | None]:
+    return outcomes(list(turn.read(CONCISENESS, record(3), reply=reply(text, **fields))))
+
+
+def test_an_id_that_cannot_be_read_is_said_so() -> None:
+    found = read([entry("first", 3), entry(2, 3), entry(3, 3)])
+
+    assert outcomes(found) == [Failure.SKIPPED, "3", "3"]
+    assert found[1].broken_rules == ("turn_id_unreadable",)
+
+
+def test_a_reply_that_rambles_fills_no_table() -> None:
+    """Invented turns and flags are named up to five; a flag with half a character in it can be written to a file."""
+    found = read([entry(number, 3) for number in range(5_000)])
+    odd = read([entry(1, 2, ["x\ud83d", *(f"f{n}" for n in range(900))]), entry(2, 3), entry(3, 3)])
+
+    assert found[0].broken_rules[-1] == "unknown_turn:more"
+    assert len(found[0].broken_rules) == 6
+    assert len(odd[0].broken_rules) == 6
+    assert all(rule.encode() for rule in odd[0].broken_rules)
+
+
+def test_a_reason_of_any_type_is_text() -> None:
+    listed = {**entry(1, 3), "explanation": ["first", "second"]}
+    nested = {**entry(2, 3), "explanation": {"why": "so \ud83d"}}
+    found = read([listed, nested, entry(3, 3)])
+
+    assert [verdict.reason for verdict in found[:2]] == ["first\nsecond", '{"why": "so \\ud83d"}']
 
 
 def test_positions_and_bare_ratings_give_no_verdict() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
-from eva.judges import turn_dimensions
+import pytest
+
+from eva.errors import DataError
+from eva.judges import turn_dimensions, turn_sheet
 from eva.types import NOT_APPLICABLE, Annotation, Event, Failure, Record
-from tests.factories import TURN_JUDGE, reply_json
+from tests.factories import TURN_JUDGE, reply, reply_json
 
 RECORD = Record(
     record_id="t1",
@@ -69,6 +74,27 @@ def test_missing_and_contradictory_turns_fail() -> None:
 
     assert found["t1#0/instruction_following"].failure == Failure.SKIPPED
     assert found["t1#1/instruction_following"].failure == Failure.REPEATED
+
+
+def test_a_lone_entry_lines_and_invented_turns() -> None:
+    one = turn_dimensions.read(TURN_JUDGE, RECORD, reply=reply_json(entry(1)))
+    lines = "\n".join(json.dumps(value) for value in (entry(0, taking=False), entry(1)))
+    both = turn_dimensions.read(TURN_JUDGE, RECORD, reply=reply(lines))
+
+    assert [verdict.label or verdict.failure for verdict in one] == [NOT_APPLICABLE, Failure.SKIPPED, "true", "true"]
+    assert [verdict.label for verdict in both] == [NOT_APPLICABLE, "true", "true", "true"]
+    assert by_item([entry(0, taking=False), entry(1), entry(7)])["t1#1/instruction_following"].broken_rules == (
+        "unknown_turn:7",
+    )
+
+
+def test_a_sheet_that_is_no_sheet_names_its_record() -> None:
+    broken = replace(RECORD, context={"golden_turns": [{"turn_id": 0, "expected_calls": ["book"]}]})
+
+    with pytest.raises(DataError, match="record 't1': `expected_calls`"):
+        turn_sheet.turn_sheet_text(TURN_JUDGE, broken)
+    with pytest.raises(DataError, match="record 't1': `turn_taking_failures`"):
+        turn_sheet.turn_sheet_text(TURN_JUDGE, replace(RECORD, context={"turn_taking_failures": ["0"]}))
 
 
 def test_a_missing_boolean_is_not_false() -> None:

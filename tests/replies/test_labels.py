@@ -17,7 +17,8 @@ WORDS = Scale(labels=("incorrect", "correct"), ordinal=False)
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (2, "2"), (2.0, "2"), ("2", "2"), ("2.0", "2"), (" 2 ", "2"), ("2.", "2"), ("'2'", "2"),
+        (2, "2"), (2.0, "2"), ("2", "2"), ("2.0", "2"), (" 2 ", "2"), ("2.", "2"), ("'2'", "2"), ("**2**", "2"),
+        ("+2", OFF), ("02", OFF), ("2,0", OFF), ("2.50", OFF), ("2e0", OFF), ("0x2", OFF),
         (2.5, OFF), ("2/3", OFF), ("2 - adequate", OFF), ("two", OFF), ("２", OFF), ("٢", OFF), ("1_0", OFF), ("trois", OFF),
         (4, OFF), (0, OFF), (-1, OFF), (True, OFF), (False, OFF), ("NaN", OFF), (float("nan"), OFF), (float("inf"), OFF),
         (10**400, OFF),
@@ -57,6 +58,13 @@ def test_no_label_is_found_inside_another(value: str, expected: str | Failure) -
 )
 def test_booleans_belong_to_boolean_scales(value: Any, expected: str | Failure) -> None:
     assert read_label(value, YES_NO) == expected
+
+
+def test_accents_are_the_same_however_they_are_encoded() -> None:
+    """C14: a label typed on another machine is the same label."""
+    scale = Scale(labels=("très bien", "mal"), ordinal=False)
+
+    assert read_label("tre\u0300s bien", scale) == "très bien"
 
 
 def test_null_is_not_applicable_only_where_the_scale_has_it() -> None:

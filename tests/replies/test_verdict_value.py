@@ -49,6 +49,26 @@ def read(given: Reply) -> str | Failure:
         ('{"rating": NaN}', Failure.OFF_SCALE),
         ('{"rating": "trois"}', Failure.OFF_SCALE),
         ('{"rating": null}', Failure.ABSTAINED),
+        ('{"rating": 3, "Rating": 1}', Failure.AMBIGUOUS),
+        ('{"rating": 1, "RATING": true}', Failure.AMBIGUOUS),
+        ('{"result": {"rating": 1}, "data": {"rating": 3}}', Failure.AMBIGUOUS),
+        ('{"result": {"rating": 3}, "data": {"rating": 3}}', "3"),
+        ('```json\n{"rating": 3, "explanation": "the agent printed <think> aloud"}\n```', "3"),
+        ('```json\n{"rating": 3, "explanation": "said </think> aloud"}\n```\nDone.', "3"),
+        ('<thinking>{"rating": 1}</thinking>{"rating": 3}', "3"),
+        ('[THINK]{"rating": 1}[/THINK]{"rating": 3}', "3"),
+        ('◁think▷{"rating": 1}◁/think▷{"rating": 3}', "3"),
+        (
+            '<|channel|>analysis<|message|>{"rating": 1}<|end|><|start|>assistant<|channel|>final<|message|>{"rating": 3}',
+            "3",
+        ),
+        ('<|channel|>analysis<|message|>{"rating": 1}', Failure.UNFINISHED_REASONING),
+        ('<think>{"rating": 3}</think>', Failure.EMPTY),
+        ('{"a": ' * 300 + '{"rating": 2}' + "}" * 300, Failure.NO_VERDICT),
+        ("[" * 300 + "]" * 300 + '{"rating": 2}', "2"),
+        ("Tut mir leid, das kann ich nicht beurteilen.", Failure.REFUSED),
+        ("Lo siento, no puedo ayudar con eso.", Failure.REFUSED),
+        ("申し訳ありませんが、評価できません。", Failure.REFUSED),
         ('{"rating": 2', Failure.TRUNCATED),
         ("\ufeff" + '{"rating": 2}', "2"),
         ("", Failure.EMPTY),
@@ -56,6 +76,7 @@ def read(given: Reply) -> str | Failure:
         ("{" * 100_000, Failure.NO_JSON),
         ("[" * 100_000, Failure.NO_JSON),
         ("x" * 3_000_000 + ' {"rating": 2}', "2"),
+        ("x" * 3_000_000 + ' Draft: {"rating": 2} Final: {"rating": 3}', "3"),
     ],
 )
 def test_the_verdict_among_other_text(text: str, expected: str | Failure) -> None:
@@ -78,12 +99,17 @@ def test_the_token_limit_is_its_own_failure() -> None:
         verdicts = turn.read(CONCISENESS, record(2), reply=reply(cut, finish_reason=finish))
         assert [verdict.failure for verdict in verdicts] == [Failure.TRUNCATED, Failure.TRUNCATED]
     assert read(reply("", finish_reason="length")) == Failure.TRUNCATED
+    assert read(reply("<think>So the first", finish_reason="length")) == Failure.TRUNCATED
+    assert read(reply(FULL, finish_reason="MAX_TOKENS")) == "3"
 
 
 def test_a_content_filter_is_not_a_verdict() -> None:
     """C32."""
     assert read(reply(None, finish_reason="content_filter")) == Failure.FILTERED
     assert read(reply(FULL, finish_reason="content_filter")) == Failure.FILTERED
+    for finish in ("SAFETY", "RECITATION", "PROHIBITED_CONTENT", "guardrail_intervened"):
+        assert read(reply(None, finish_reason=finish)) == Failure.FILTERED
+    assert read(reply("I'd rather not.", finish_reason="refusal")) == Failure.REFUSED
 
 
 def test_an_answer_in_a_tool_call_is_read_and_marked() -> None:
@@ -92,6 +118,28 @@ def test_an_answer_in_a_tool_call_is_read_and_marked() -> None:
 
     assert verdict.label == "2"
     assert verdict.repaired
+    assert read(reply("I file my verdict.", tool_arguments=FULL)) == "3"
+    assert read(reply('{"rating": 1}', tool_arguments=FULL)) == "1"
+    assert read(reply("", tool_arguments='{"rating": ', finish_reason="length")) == Failure.TRUNCATED
+
+
+def test_the_reasoning_field_is_no_answer() -> None:
+    """A rating that the model only thought of is not its verdict."""
+    assert read(reply(None, reasoning=FULL)) == Failure.EMPTY
+
+
+def test_every_depth_of_nesting_is_survived() -> None:
+    """Neither the JSON reader's stack nor that of what compares and prints values is a way to stop a run."""
+    for depth in (99, 101, 300, 900, 990, 1_500, 9_000):
+        deep = "[" * depth + "]" * depth
+        for text in (deep, f'{{"rating": 2, "explanation": {deep}}}', f'{{"rating": {deep}, "rating": {deep}}}'):
+            assert read(reply(text)) in {"2", *Failure}
+
+
+def test_a_reply_of_many_equal_keys_is_read_in_time() -> None:
+    text = "{" + ",".join(f'"k{number}": 1' for number in range(50_000)) + ', "k0": 2, "rating": 2}'
+
+    assert read(reply(text)) == "2"
 
 
 def test_a_provider_error_keeps_its_kind() -> None:
