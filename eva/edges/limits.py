@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from eva.edges.clients.answer import now
 from eva.edges.clients.contract import Client, RecordFailure, Transient
 from eva.edges.gate_of_calls import CallGate, Halt
+from eva.edges.secrets import redact
 from eva.errors import ModelError, QuotaError
 from eva.types import Failure, ModelSpec, Reply, Request
 
@@ -151,7 +152,7 @@ def failed(request: Request, repeat: int, *, failure: Failure, text: str, attemp
         repeat=repeat,
         digest=request.digest,
         error=failure,
-        error_text=text or failure.value,
+        error_text=redact(text) or failure.value,
         attempts=attempts,
         created=now(),
     )

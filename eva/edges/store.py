@@ -24,7 +24,7 @@ from eva.types import Reply
 log = logging.getLogger("eva")
 
 INSERT_REPLY = (
-    "INSERT OR REPLACE INTO replies (digest, repeat, ask, record_id, model, created, body, checksum)"
+    "INSERT OR {clash} INTO replies (digest, repeat, ask, record_id, model, created, body, checksum)"
     " VALUES (?,?,?,?,?,?,?,?)"
 )
 INSERT_ERROR = (
@@ -67,10 +67,14 @@ class ReplyStore:
                 INSERT_ERROR,
                 (*key, reply.error.value, ascii_text(reply.error_text), reply.attempts, reply.created),
             )
-        elif self.get(*key[:3]) is None:  # a damaged row of this key gives way
-            body = encode(reply)
-            model = None if reply.model is None else ascii_text(reply.model)
-            self._rows(INSERT_REPLY, (*key, model, reply.created, body, checksum(body)))
+            return
+        body = encode(reply)
+        model = None if reply.model is None else ascii_text(reply.model)
+        row = (*key, model, reply.created, body, checksum(body))
+        self._rows(INSERT_REPLY.format(clash="IGNORE"), row)
+        if self._db.execute("SELECT changes()").fetchone()[0] == 0 and self.get(*key[:3]) is None:
+            # What is there is damaged, and gives way.
+            self._rows(INSERT_REPLY.format(clash="REPLACE"), row)
 
     def errors(self, digest: str, repeat: int) -> tuple[tuple[str, str], ...]:
         """What failed for this request and repeat, oldest first: (kind, text)."""

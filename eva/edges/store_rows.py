@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 
 from eva.types import Reply, Usage
 
@@ -14,7 +13,9 @@ PASSING = ("cached", "error", "error_text")
 
 def encode(reply: Reply) -> str:
     """A reply as ASCII JSON."""
-    body = {name: value for name, value in asdict(reply).items() if name not in PASSING}
+    # vars, not asdict: a deep copy of every reply would be a fifth of a call's CPU.
+    body = {name: value for name, value in vars(reply).items() if name not in PASSING}
+    body["usage"] = vars(reply.usage)
     return json.dumps(body, sort_keys=True, separators=(",", ":"))
 
 

@@ -14,7 +14,7 @@ import aiohttp
 from eva.edges.clients.answer import reply_from
 from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.clients.payload import chat_body
-from eva.edges.clients.refusals import error_for, retry_after
+from eva.edges.clients.refusals import clean, error_for, retry_after
 from eva.edges.secrets import know_key_variable
 from eva.errors import ConfigError, CredentialsError
 from eva.types import Failure, ModelSpec, Reply, Request
@@ -53,7 +53,7 @@ class EndpointClient:
         except TimeoutError as error:
             raise Transient(f"no answer within {self._spec.timeout_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise Transient(f"connection: {type(error).__name__}: {error}") from error
+            raise Transient(clean(f"connection: {type(error).__name__}: {error}")) from error
         if status != 200:
             raise error_for(status, _words(data), retry_after=retry_after(headers))
         return reply_from(_answer(data), request, repeat, latency_s=time.perf_counter() - start, client=self.library)

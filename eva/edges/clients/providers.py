@@ -17,12 +17,12 @@ from importlib.metadata import version
 from typing import Any
 
 from eva.edges.clients.answer import reply_from
-from eva.edges.clients.contract import Transient
+from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.clients.payload import chat_body
 from eva.edges.clients.refusals import clean, error_for, retry_after
 from eva.edges.secrets import know_key_variable
 from eva.errors import CredentialsError, ModelError
-from eva.types import ModelSpec, Reply, Request
+from eva.types import Failure, ModelSpec, Reply, Request
 
 
 class ProviderClient:
@@ -100,8 +100,8 @@ def typed_error(error: Exception) -> Exception:
         return Transient(clean(str(error)))
     status = getattr(error, "status_code", None)
     if status is None:
-        # Not a provider's refusal: a bug, here or there. Recorded as this call's failure would hide it.
-        return error
+        # Not a provider's refusal but a fault in between, over this request: kept and counted, the others go on.
+        return RecordFailure(Failure.PROVIDER, clean(f"{type(error).__name__}: {error}"))
     headers = getattr(getattr(error, "response", None), "headers", None) or getattr(
         error, "litellm_response_headers", None
     )
