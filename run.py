@@ -28,7 +28,7 @@ def sweep() -> int:
 
     begin_sweep(sys.argv[1:])
     main()
-    return finish_sweep()
+    return finish_sweep(sys.argv[1:])
 
 
 if __name__ == "__main__":

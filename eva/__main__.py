@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 no (a check or a gate failed); 2 cannot tell, or wrong inp
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -32,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is returned, or raised as SystemExit for errors that users can mend."""
     given = parser().parse_args(arguments)
     with leave():
-        code: int = given.handler(given)
+        try:
+            code: int = given.handler(given)
+        except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         return code
 
 

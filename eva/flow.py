@@ -173,7 +173,7 @@ def _opening(settings: Settings, plan: Plan, *, overrides: tuple[str, ...], swee
         settings,
         plan,
         model_identity=model_identity(settings.model),
-        prompt_edited=baselines.is_edited(overrides),
+        prompt_edits=baselines.edits(overrides),
         facts=facts,
     )
 

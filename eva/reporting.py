@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -32,7 +32,18 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 def arm_of(folder: RunFolder, *, votes_on: frozenset[str] = frozenset()) -> Arm:
     """One run as the renderers want it; votes and reasons of the items named."""
     rows = rows_of(folder.verdicts[folder.verdicts["item_id"].isin(votes_on)])
-    return Arm(meta=folder.meta, summary=summary_of(folder), spend=folder.summary.get("spend"), votes=votes_of(rows))
+    return Arm(
+        meta=shown_meta(folder.meta),
+        summary=summary_of(folder),
+        spend=folder.summary.get("spend"),
+        votes=votes_of(rows),
+    )
+
+
+def shown_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """run.json with an edited prompt named as such: it is not the version that was released."""
+    edits = [str(edit).removeprefix("prompt.").removeprefix("sections.") for edit in meta.get("prompt_edits") or ()]
+    return {**meta, "prompt": f"{meta['prompt']} ({', '.join(edits)})"} if edits else dict(meta)
 
 
 def pair_of(before: RunFolder, after: RunFolder, comparison: Comparison) -> Pair:

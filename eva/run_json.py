@@ -48,7 +48,12 @@ def digests(plan: Plan, *, model_identity: Mapping[str, Any]) -> dict[str, str]:
 
 
 def opening_meta(
-    settings: Settings, plan: Plan, *, model_identity: Mapping[str, Any], prompt_edited: bool, facts: Mapping[str, Any]
+    settings: Settings,
+    plan: Plan,
+    *,
+    model_identity: Mapping[str, Any],
+    prompt_edits: tuple[str, ...],
+    facts: Mapping[str, Any],
 ) -> dict[str, Any]:
     """run.json before the first call. `facts`: run_id, created, command, git, versions, sweep."""
     options = settings.options
@@ -73,7 +78,8 @@ def opening_meta(
         "values": plan.judge.scale.values,
         "prompt": plan.prompt.version,
         "parent": plan.prompt.parent,
-        "prompt_edited": prompt_edited,
+        "prompt_edited": bool(prompt_edits),
+        "prompt_edits": list(prompt_edits),
         "prompt_sha256": plan.prompt_sha256,
         "summary": plan.prompt.summary,
         "draft": plan.prompt.draft,
@@ -95,6 +101,7 @@ def opening_meta(
         "margin": options.margin,
         "baseline": None,
         "sweep": facts["sweep"],
+        "name": options.name,
         "notes": list(plan.notes),
     }
 

@@ -15,16 +15,19 @@ from eva.edges.provenance import ROOT
 from eva.edges.runs import RunFolder, all_runs
 from eva.edges.secrets import redact
 from eva.edges.settings import settings_from
-from eva.edges.tracking import prepare_store
+from eva.edges.tracking import TrackingSpec, prepare_store
+from eva.edges.tracking.sweeps import log_sweep
+from eva.errors import TrackingError
 from eva.measuring import compare_runs
 from eva.prompts.lock import version_order
+from eva.report import markdown
+from eva.report.inputs import Pair
 from eva.reporting import comparisons_report, pair_of, print_report
 
 
 def begin_sweep(arguments: Sequence[str]) -> None:
     """Before the jobs start, perhaps side by side: the MLflow store exists, since several makers would leave it half made."""
-    settings = settings_from(compose([word for word in arguments if word.startswith("tracking")]))
-    prepare_store(settings.tracking.at(ROOT))
+    prepare_store(_tracking(arguments))
 
 
 def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str = "") -> None:
@@ -36,7 +39,7 @@ def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str 
         file.write(line + "\n")
 
 
-def finish_sweep(home: Path | None = None) -> int:
+def finish_sweep(arguments: Sequence[str], *, home: Path | None = None) -> int:
     """Print the table of jobs and the comparisons; the worst exit code. Calls no model."""
     sweep = os.environ[SWEEP_VARIABLE]
     jobs = _jobs(sweep)
@@ -57,23 +60,57 @@ def finish_sweep(home: Path | None = None) -> int:
     if pairs:
         print()
         print_report(comparisons_report(pairs))
+    if runs:
+        _log(runs, pairs, sweep=sweep, tracking=_tracking(arguments))
     return max((int(job["code"]) for job in jobs), default=0)
 
 
 def prompt_pairs(runs: list[RunFolder]) -> list[tuple[RunFolder, RunFolder]]:
     """Every two runs that differ in the prompt and in nothing else, older version first."""
-    ordered = sorted(runs, key=lambda run: (run.meta["judge"], version_order(str(run.meta["prompt"])), run.run_id))
+    ordered = sorted(runs, key=_order)
     return [
         (before, after)
         for place, before in enumerate(ordered)
         for after in ordered[place + 1 :]
-        if _alike(before) == _alike(after) and before.meta["prompt_sha256"] != after.meta["prompt_sha256"]
+        if _alike(before) == _alike(after)
+        and before.meta["prompt_sha256"] != after.meta["prompt_sha256"]
+        and not before.meta.get(
+            "prompt_edited"
+        )  # an edit is set against the version as released, not against other edits
+        and (not after.meta.get("prompt_edited") or before.meta["prompt"] == after.meta["prompt"])
     ]
+
+
+def _order(run: RunFolder) -> tuple[object, ...]:
+    meta = run.meta
+    return (
+        meta["judge"],
+        version_order(str(meta["prompt"])),
+        bool(meta.get("prompt_edited")),
+        meta.get("prompt_edits"),
+        run.run_id,
+    )
 
 
 def _alike(run: RunFolder) -> tuple[object, ...]:
     meta = run.meta
     return meta["judge"], meta["language"], meta["task"], meta["digests"]["model"], meta["digests"]["dataset"]
+
+
+def _tracking(arguments: Sequence[str]) -> TrackingSpec:
+    return settings_from(compose([word for word in arguments if word.startswith("tracking")])).tracking.at(ROOT)
+
+
+def _log(runs: list[RunFolder], pairs: list[Pair], *, sweep: str, tracking: TrackingSpec) -> None:
+    """The sweep's own page in MLflow; without it every run is still there."""
+    comparisons = markdown.render(comparisons_report(pairs)) if pairs else ""
+    try:
+        address = log_sweep([run.path for run in runs], sweep=sweep, tracking=tracking, comparisons=comparisons)
+    except TrackingError as error:
+        print(f"eva: MLflow has no page of this sweep: {redact(str(error))}", file=sys.stderr)
+        return
+    if address:
+        print(f"\nMLflow   {address}")
 
 
 def _notes(sweep: str) -> Path:

@@ -6,7 +6,23 @@ import argparse
 from collections.abc import Mapping
 from typing import Protocol
 
-from eva.commands import comment, compare, datasets, gate, log, prompts, reread, review, show, store
+from eva.commands import (
+    comment,
+    compare,
+    datasets,
+    experiment,
+    gate,
+    history,
+    labels,
+    log,
+    prompts,
+    reread,
+    review,
+    runs,
+    server,
+    show,
+    store,
+)
 
 
 class Command(Protocol):
@@ -31,7 +47,12 @@ COMMANDS: Mapping[str, Command] = {
     "prompts": prompts,
     "datasets": datasets,
     "review": review,
+    "experiment": experiment,
     "reread": reread,
     "store": store,
     "log": log,
+    "runs": runs,
+    "history": history,
+    "labels": labels,
+    "server": server,
 }

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import argparse
 
-from eva.commands.places import add_filters, add_home, home_of, run_or_version
-from eva.edges.compose import compose
-from eva.edges.provenance import ROOT
+from eva.commands.places import add_filters, add_home, add_tracking, home_of, run_or_version, tracking_of
 from eva.edges.runs import RunFolder, all_runs
-from eva.edges.settings import settings_from
 
 HELP = "send a run folder to MLflow"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", help="a run id, its beginning, a prompt version, `last`, or `all`")
-    parser.add_argument("overrides", nargs="*", help="tracking=… settings, as for run.py")
+    add_tracking(parser)
     add_filters(parser)
     add_home(parser)
 
@@ -27,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from eva.publishing import log_folder
 
-    tracking = settings_from(compose(given.overrides)).tracking.at(ROOT)
+    tracking = tracking_of(given)
     folders: list[RunFolder] = all_runs(home_of(given)) if given.run == "all" else [run_or_version(given, given.run)]
     for folder in folders:
         log_folder(folder, tracking=tracking, say=print)

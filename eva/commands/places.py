@@ -6,8 +6,11 @@ import argparse
 from pathlib import Path
 
 from eva.edges import runs
+from eva.edges.compose import compose
 from eva.edges.provenance import ROOT
 from eva.edges.runs import RunFolder
+from eva.edges.settings import settings_from
+from eva.edges.tracking import TrackingSpec
 from eva.errors import ComparisonError, UnknownChoice
 
 
@@ -18,6 +21,15 @@ def add_home(parser: argparse.ArgumentParser) -> None:
 def home_of(given: argparse.Namespace) -> Path:
     """The state folder, relative to the checkout whatever folder the command was started in."""
     return (ROOT / str(given.home)).resolve()
+
+
+def add_tracking(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("overrides", nargs="*", help="tracking=… settings, as for run.py")
+
+
+def tracking_of(given: argparse.Namespace) -> TrackingSpec:
+    """Where MLflow is: conf/tracking with what the command line changes."""
+    return settings_from(compose(given.overrides)).tracking.at(ROOT)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:

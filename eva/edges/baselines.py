@@ -17,7 +17,7 @@ SAME = ("judge", "language", "task")
 """Entries of run.json that must be equal."""
 SAME_DIGESTS = ("model", "dataset")
 """Digests of run.json that must be equal: model and parameters, dataset content."""
-NOT_THE_PARENTS = ("prompt", "baseline", "dry_run", "name")
+NOT_THE_PARENTS = ("prompt", "without", "baseline", "dry_run")
 """Settings that the baseline does not take over from the command line."""
 
 
@@ -27,9 +27,15 @@ def parent_version(prompt: Mapping[str, Any]) -> str | None:
     return None if parent is None else str(parent)
 
 
+def edits(overrides: tuple[str, ...]) -> tuple[str, ...]:
+    """The overrides that change the prompt's text."""
+    kept = [o for o in overrides if o.lstrip("+~").startswith("prompt.") or o.startswith("without=")]
+    return tuple(edit for edit in kept if edit != "without=null")
+
+
 def is_edited(overrides: tuple[str, ...]) -> bool:
     """Whether the command line changes the prompt's text (a rule switched off): then it is not the released version."""
-    return any(override.lstrip("+~").startswith("prompt.") for override in overrides)
+    return bool(edits(overrides))
 
 
 def find_baseline(home: Path, meta: Mapping[str, Any], *, version: str) -> RunFolder | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from eva.edges.compose import CONF, choices, read_yaml
 from eva.edges.datasets import DatasetSpec
 from eva.edges.tracking import TrackingSpec
 from eva.edges.typed import typed
-from eva.errors import ConfigError
+from eva.errors import ConfigError, UnknownChoice
 from eva.judges import unit_of
 from eva.types import JudgeSpec, ModelSpec, Scale
 
@@ -29,6 +30,7 @@ class RunOptions:
     on_unreadable: Literal["keep", "ask_again"] = "keep"
     ask_again: int = 1
     dry_run: bool = False
+    without: str | None = None
     name: str | None = None
     home: str = "mlruns"
 
@@ -66,7 +68,7 @@ def settings_from(config: Mapping[str, Any]) -> Settings:
         dataset = replace(dataset, limit=options.limit)
     return Settings(
         judge=judge,
-        prompt=config["prompt"],
+        prompt=switched_off(config["prompt"], options.without),
         language=_language(config["language"]),
         model=model,
         dataset=dataset,
@@ -75,6 +77,26 @@ def settings_from(config: Mapping[str, Any]) -> Settings:
         options=options,
         config=config,
     )
+
+
+def switched_off(prompt: Mapping[str, Any], path: str | None) -> Mapping[str, Any]:
+    """The prompt without one part (`sections.rules.glosses`). Raises UnknownChoice that lists the parts beside it."""
+    if path is None:
+        return prompt
+    changed = copy.deepcopy(dict(prompt))
+    node: Any = changed
+    *way, last = path.split(".")
+    for step in way:
+        node = _child(node, step, path=path)
+    _child(node, last, path=path)
+    node[last] = None
+    return changed
+
+
+def _child(node: Any, name: str, *, path: str) -> Any:
+    if not isinstance(node, dict) or name not in node:
+        raise UnknownChoice(f"without={path}: part", name, node if isinstance(node, dict) else ())
+    return node[name]
 
 
 def judge_from(values: Mapping[str, Any]) -> JudgeSpec:
@@ -90,8 +112,6 @@ def judge_from(values: Mapping[str, Any]) -> JudgeSpec:
 
 def load_judge(name: str) -> JudgeSpec:
     """The judge of conf/judge/<name>.yaml."""
-    from eva.errors import UnknownChoice
-
     if name not in choices("judge"):
         raise UnknownChoice("judge", name, choices("judge"), hint="They are files in conf/judge/.")
     return judge_from(read_yaml(CONF / "judge" / f"{name}.yaml"))

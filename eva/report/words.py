@@ -105,7 +105,7 @@ def name_of(pair: Pair, pairs: Sequence[Pair]) -> str:
     meta = pair.after.meta
     twins = [other.after.meta for other in pairs if other.after.meta.get("judge") == meta.get("judge")]
     told = [str(meta.get("judge", "?"))]
-    for pick in (language_of, model_of, dataset_of, lambda run: str(run.get("run_id", "?"))):
+    for pick in (language_of, model_of, dataset_of, prompt_of, lambda run: str(run.get("run_id", "?"))):
         if len(twins) > 1 and len({pick(twin) for twin in twins}) > 1:
             told.append(pick(meta))
             twins = [twin for twin in twins if pick(twin) == pick(meta)]
@@ -122,6 +122,11 @@ def model_of(meta: Mapping[str, Any]) -> str:
     if isinstance(model, Mapping):
         return str(model.get("id") or model.get("name") or "?")
     return str(model or "?")
+
+
+def prompt_of(meta: Mapping[str, Any]) -> str:
+    """The version, with what was edited in it."""
+    return str(meta.get("prompt", "?"))
 
 
 def dataset_of(meta: Mapping[str, Any]) -> str:
