@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from urllib.parse import quote
 
 from eva.edges.tracking.spec import Links, TrackingSpec
 
@@ -26,6 +27,11 @@ def links(tracking: TrackingSpec, experiment_id: str, run_id: str, baseline_run_
         comparison=f"{pages}&compareToRunUuid={baseline_run_id}" if baseline_run_id else None,
         open_ui=open_ui(tracking),
     )
+
+
+def runs_link(tracking: TrackingSpec, experiment_id: str, where: str) -> str:
+    """The run table of an experiment, filtered."""
+    return f"{ui_base(tracking)}/#/experiments/{experiment_id}/runs?searchFilter={quote(where)}"
 
 
 def trace_link(tracking: TrackingSpec, experiment_id: str, trace_id: str) -> str:

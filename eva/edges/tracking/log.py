@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from eva.edges.tracking import facts, numbers
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.folder import RunFolder, read
 from eva.edges.tracking.links import links
+from eva.edges.tracking.locks import alone
 from eva.edges.tracking.names import run_name
 from eva.edges.tracking.note import note
 from eva.edges.tracking.pages import write_pages
@@ -62,7 +62,7 @@ def log_run(run_dir: Path, *, tracking: TrackingSpec) -> LoggedRun | None:
         return None
     folder = read(run_dir)
     try:
-        with _alone(run_dir):
+        with alone(run_dir / "run.json"):
             return _log(folder, Store(tracking), tracking)
     except TrackingError as error:
         raise TrackingError(f"{error} The run folder keeps everything: `python -m eva log {folder.run_id}`.") from error
@@ -82,7 +82,7 @@ def _log(folder: RunFolder, store: Store, tracking: TrackingSpec) -> LoggedRun:
     text = note(folder, where, traces=pages.written, remarks=pages.remarks)
     end = {"mlflow.note.content": text[: facts.TAG_CHARS], DONE: folder.digest}
     store.log(job.run_id, tags=end, at_ms=job.at_ms)
-    store.end_run(job.run_id, facts.STATUS.get(folder.status, "FAILED"), end_ms=_ms(folder.run.get("finished")))
+    store.end_run(job.run_id, facts.STATUS.get(folder.status, "FAILED"), end_ms=moment_ms(folder.run.get("finished")))
     notes = [*pages.remarks, *(f"{name}: unknown file, not logged" for name in folder.unknown)]
     return LoggedRun(
         uri=tracking.uri,
@@ -108,10 +108,10 @@ def _start(folder: RunFolder, store: Store, experiment_id: str) -> _Logging:
             str((run.get("dataset") or {}).get("name")),
             len(folder.summary.get("repeats") or ()),
         )
-        run_id = store.create_run(experiment_id, name, begun, start_ms=_ms(run.get("created")))
-        return _Logging(folder, store, experiment_id, run_id, None, _ms(run.get("finished")))
+        run_id = store.create_run(experiment_id, name, begun, start_ms=moment_ms(run.get("created")))
+        return _Logging(folder, store, experiment_id, run_id, None, moment_ms(run.get("finished")))
     changed = found.tags.get(BEGUN) != folder.digest
-    at_ms = int(time.time() * 1000) if changed else _ms(run.get("finished"))
+    at_ms = int(time.time() * 1000) if changed else moment_ms(run.get("finished"))
     if found.tags.get(DONE) != folder.digest:
         store.log(found.run_id, tags=begun, at_ms=at_ms)
     return _Logging(folder, store, experiment_id, found.run_id, found, at_ms)
@@ -143,7 +143,7 @@ def _children(job: _Logging) -> None:
     where = f"tags.`mlflow.parentRunId` = '{job.run_id}'"
     there = job.store.find_runs([job.experiment_id], where) if job.before else []
     found = {row.tags.get("eva.repeat"): row.run_id for row in there}
-    start, end = _ms(job.folder.run.get("created")), _ms(job.folder.run.get("finished"))
+    start, end = moment_ms(job.folder.run.get("created")), moment_ms(job.folder.run.get("finished"))
     for repeat, single in numbers.repeat_numbers(job.folder.summary).items():
         tags = {**facts.repeat_tags(job.folder, repeat), "mlflow.parentRunId": job.run_id}
         child = found.get(str(repeat)) or job.store.create_run(
@@ -167,7 +167,7 @@ def _target(job: _Logging, prompts: Sequence[StoredPrompt]) -> Target:
         eva_run_id=job.folder.run_id,
         judge=job.folder.judge,
         model=str((run.get("model") or {}).get("id") or ""),
-        finished_ms=_ms(run.get("finished")),
+        finished_ms=moment_ms(run.get("finished")),
         prompt=(prompts[0].name, prompts[0].version) if prompts else None,
     )
 
@@ -178,22 +178,9 @@ def _find(store: Store, experiment_id: str, eva_run_id: str) -> StoredRun | None
     return found[-1] if found else None
 
 
-def _ms(moment: object) -> int:
+def moment_ms(moment: object) -> int:
     """Milliseconds of an ISO moment (UTC where it names no zone); now where the run has none (it was interrupted)."""
     if not moment:
         return int(time.time() * 1000)
     parsed = datetime.fromisoformat(str(moment))
     return int((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-@contextmanager
-def _alone(run_dir: Path) -> Iterator[None]:
-    """One process at a time logs a run folder. Where the system has no such lock (Windows) nothing is locked."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with (run_dir / "run.json").open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield

@@ -18,6 +18,10 @@ _ESCAPED = re.compile(r"-u([0-9a-f]{4,6})?-")
 _EMPTY = "-u-"
 
 
+SWEEPS = "eva/sweeps"
+"""The experiment of sweeps' summary runs."""
+
+
 def slug(text: str) -> str:
     """`text` as part of a metric name. Reversible by `unslug` up to LONGEST characters, so no two texts share one.
 

@@ -35,8 +35,6 @@ def prepare_store(tracking: TrackingSpec, *, judge: str | None = None) -> None:
             raise deleted(tracking, experiment_name(judge))
         return
     store = client.Store(tracking)
-    if path is not None:
-        _write_ahead(path)
     if judge is not None:
         open_experiment(store, judge)
 
@@ -77,8 +75,6 @@ def _warm_up(tracking: TrackingSpec | None) -> None:
         client.load()
     else:
         client.Store(tracking)
-        if tracking.sqlite_path is not None:
-            _write_ahead(tracking.sqlite_path)
 
 
 def _ready(path: Path) -> bool:
@@ -101,9 +97,3 @@ def _stage(path: Path, name: str) -> str | None:
 
 def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=20)
-
-
-def _write_ahead(path: Path) -> None:
-    """Small writes are 1.5-2 times as quick, and readers do not wait for writers."""
-    with closing(sqlite3.connect(path, timeout=20)) as database:
-        database.execute("PRAGMA journal_mode=WAL")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from eva.edges.tracking.client import Store
 from eva.edges.tracking.folder import RunFolder
 from eva.edges.tracking.names import prompt_name
 from eva.edges.tracking.stored import StoredPrompt
+from eva.prompts.lock import version_order
 
 LONGEST_TEXT = 100_000
 """Characters that a version's text may have in MLflow."""
@@ -97,6 +97,6 @@ def _point(store: Store, prompt: PromptText, found: StoredPrompt, versions: Sequ
         store.set_alias(prompt.name, prompt.alias, found.version)
 
 
-def _order(row: StoredPrompt) -> tuple[list[int], int]:
+def _order(row: StoredPrompt) -> tuple[tuple[int, str], int]:
     """v2 before v10; among texts of one release the later registered."""
-    return [int(digits) for digits in re.findall(r"\d+", row.tags.get("eva.prompt", ""))], row.version
+    return version_order(row.tags.get("eva.prompt", "")), row.version

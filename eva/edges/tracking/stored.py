@@ -18,7 +18,7 @@ class StoredRun:
     tags: Mapping[str, str]
     params: Mapping[str, str]
     metrics: Mapping[str, float]
-    artifact_uri: str = ""
+    experiment_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def run_of(run: Any) -> StoredRun:
         tags=dict(data.tags),
         params=dict(data.params),
         metrics=dict(data.metrics),
-        artifact_uri=info.artifact_uri or "",
+        experiment_id=info.experiment_id,
     )
 
 
