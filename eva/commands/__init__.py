@@ -22,6 +22,8 @@ from eva.commands import (
     server,
     show,
     store,
+    task_completion,
+    turn_benchmark,
 )
 
 
@@ -47,6 +49,8 @@ COMMANDS: Mapping[str, Command] = {
     "prompts": prompts,
     "datasets": datasets,
     "review": review,
+    "task-completion": task_completion,
+    "turn-benchmark": turn_benchmark,
     "experiment": experiment,
     "reread": reread,
     "store": store,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eva.judges.plan import Plan
+from eva.judges.turn_sheet import golden_turns, turn_ids, turn_taking_failed
 from eva.prompts.blocks import event_line
 from eva.types import Event, Item, Record
 
@@ -13,9 +14,15 @@ CONTEXT_CHARS = 6_000
 
 
 def record_rows(plan: Plan) -> list[dict[str, Any]]:
-    """One a record: language, domain, and its turns as lines of speaker and text."""
+    """One a record: language, domain, its turns as lines of speaker and text, and what benchmarks count by."""
     return [
-        {"record_id": record.record_id, "language": record.language, "domain": record.domain, "turns": _turns(record)}
+        {
+            "record_id": record.record_id,
+            "language": record.language,
+            "domain": record.domain,
+            "turns": _turns(record),
+            **_facts(record),
+        }
         for record in plan.dataset.records
     ]
 
@@ -33,6 +40,17 @@ def item_rows(plan: Plan) -> list[dict[str, Any]]:
         for items in plan.items.values()
         for item in items
     ]
+
+
+def _facts(record: Record) -> dict[str, Any]:
+    """Facts of the input, where a record has them: the model under test, the script's turns, turns whose timing failed."""
+    found: dict[str, Any] = {}
+    if record.context.get("model_under_test"):
+        found["model_under_test"] = str(record.context["model_under_test"])
+    if record.context.get("golden_turns"):
+        found["scripted_turns"] = sorted(golden_turns(record))
+        found["turn_taking_failures"] = [turn for turn in turn_ids(record) if turn_taking_failed(record, turn)]
+    return found
 
 
 def _turns(record: Record) -> list[dict[str, Any]]:

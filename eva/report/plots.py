@@ -116,6 +116,26 @@ def stability(arms: Sequence[tuple[str, Estimate]], *, kind: Format = "png") -> 
     return _bytes(figure, kind)
 
 
+def rates(rows: Sequence[tuple[str, Estimate]], *, title: str, kind: Format = "png") -> bytes:
+    """Rates in [0, 1] with their intervals, a dot and a bar each, in the order given, on an axis of percent."""
+    figure = _figure(8.0, 1.4 + 0.42 * max(1, len(rows)), title)
+    axes = figure.add_subplot()
+    for y, (_, rate) in enumerate(rows):
+        if rate.value is None:
+            continue
+        if rate.low is not None and rate.high is not None:
+            axes.plot([rate.low * 100, rate.high * 100], [y, y], color=BLUE, linewidth=3, solid_capstyle="butt")
+        axes.plot(rate.value * 100, y, "o", color=INK, markersize=6)
+        place, shown = (rate.value * 100, y), numbers.percent(rate.value, 1)
+        axes.annotate(shown, place, xytext=(0, 7), textcoords="offset points", fontsize=8, ha="center")
+    axes.set_yticks(range(len(rows)), [_name(name, 44) for name, _ in rows], fontsize=8)
+    axes.set_ylim(max(1, len(rows)) - 0.5, -0.7)
+    axes.set_xlim(-2, 102)
+    axes.set_xlabel("percent", fontsize=8)
+    _bare(axes)
+    return _bytes(figure, kind)
+
+
 def history(points: Sequence[HistoryPoint], *, judge: str, kind: Format = "png") -> bytes:
     """Accuracy and macro-F1 over prompt versions, in the order given, one line a model, intervals as bars."""
     figure = _figure(9.0, 4.2, f"{_name(judge, 50)}: agreement with people over prompt versions")
