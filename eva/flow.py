@@ -24,6 +24,7 @@ from eva.edges.tracking import import_in_background, prepare_store
 from eva.judges.plan import Plan, make_plan
 from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
+from eva.metrics.readings import note_on, readings
 from eva.metrics.results import Comparison, Summary
 from eva.publishing import Published, publish
 from eva.run_json import closing_meta, opening_meta, summary_json
@@ -69,7 +70,12 @@ def validate(
     )
     open_tracking(settings)
     asked = ask_plan(settings, plan)
-    return finish(settings, plan, asked, meta=meta, baseline=baseline, say=say)
+    # A run that was ended by an error is kept as such, and is compared with nothing.
+    finished = finish(settings, plan, asked, meta=meta, baseline=None if asked.error else baseline, say=say)
+    if asked.error is not None:
+        say(f"stopped with {len(asked.replies)} replies; run {finished.folder.run_id} has status failed")
+        raise asked.error
+    return finished
 
 
 def plan_run(settings: Settings) -> Plan:
@@ -93,15 +99,19 @@ def finish(
 ) -> Finished:
     """Everything after the replies: verdicts, numbers, comparison, folder, MLflow. Calls no model."""
     rows = verdict_table(plan, asked)
+    read = readings(rows, asked.second)
     summary = measure(plan, rows, repeats=settings.options.seeds)
+    summary = replace(summary, notes=(*summary.notes, *(note for note in (note_on(read),) if note)))
     meta = closing_meta(meta, asked, finished=provenance.now(), baseline=baseline.run_id if baseline else None)
     folder = write_folder(home_of(settings), settings=settings, plan=plan, rows=rows, meta=meta)
     comparison = None
     if baseline is not None:
         comparison = compare_runs(baseline, folder, margin=settings.options.margin)
         write_comparison(folder.path / "comparison.json", baseline, folder, comparison)
-    baseline_id = baseline.run_id if baseline else None
-    runs.write_json(folder.path / "summary.json", summary_json(meta, summary, asked, comparison, baseline_id))
+    whole = summary_json(
+        meta, summary, asked, read=read, comparison=comparison, baseline=baseline.run_id if baseline else None
+    )
+    runs.write_json(folder.path / "summary.json", whole)
     runs.write_json(folder.path / "run.json", meta)
     return Finished(
         folder=folder,

@@ -8,8 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from eva.edges.asking import Asked
+from eva.edges.secrets import redact
 from eva.edges.settings import Settings
 from eva.judges.plan import Plan
+from eva.metrics.readings import Readings
 from eva.metrics.results import Comparison, Summary
 from eva.prompts.request import digest_of
 
@@ -112,7 +114,8 @@ def closing_meta(meta: Mapping[str, Any], asked: Asked, *, finished: str, baseli
     return {
         **meta,
         "finished": finished,
-        "status": "interrupted" if asked.interrupted else "finished",
+        "status": "failed" if asked.error else "interrupted" if asked.interrupted else "finished",
+        "error": redact(f"{type(asked.error).__name__}: {asked.error}") if asked.error else None,
         "model": {**meta["model"], "answered": answered},
         "baseline": baseline,
     }
@@ -125,7 +128,8 @@ def spend(asked: Asked, *, free: bool) -> dict[str, Any]:
     """
     replies = (*asked.replies, *asked.again)
     paid = [reply for reply in replies if not reply.cached]
-    costs = [reply.cost_usd for reply in paid]
+    # A call that was refused is not billed; what a time-out cost nobody tells.
+    costs = [reply.cost_usd for reply in paid if reply.error is None]
     return {
         "calls": len(paid),
         "cached": len(replies) - len(paid),
@@ -135,13 +139,20 @@ def spend(asked: Asked, *, free: bool) -> dict[str, Any]:
         "output_tokens": _total([reply.usage.output_tokens for reply in replies]),
         "prefix_cached_tokens": _total([reply.usage.cached_tokens for reply in replies]),
         "cost_usd": _cost(costs, free=free),
+        "cost_at_least_usd": _total(costs),
         "saved_usd": _total([reply.cost_usd for reply in replies if reply.cached]),
         "seconds_of_model": _total([reply.latency_s for reply in paid]),
     }
 
 
 def summary_json(
-    meta: Mapping[str, Any], summary: Summary, asked: Asked, comparison: Comparison | None, baseline: str | None
+    meta: Mapping[str, Any],
+    summary: Summary,
+    asked: Asked,
+    *,
+    read: Readings,
+    comparison: Comparison | None,
+    baseline: str | None,
 ) -> dict[str, Any]:
     """summary.json: the keys that scripts rely on, then everything of the Summary."""
     whole = asdict(summary)
@@ -155,6 +166,7 @@ def summary_json(
         **whole,
         "confusion_columns": [*summary.labels, "no_verdict"],
         "baselines": {entry["name"]: entry for entry in whole["baselines"]},
+        "readings": asdict(read),
         "spend": spend(asked, free=bool(meta["model"]["free"])),
         "diff": None if comparison is None else diff_json(comparison, baseline=baseline),
     }

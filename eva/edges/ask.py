@@ -60,9 +60,12 @@ async def ask_pairs(
     max_usd: float | None = None,
     stop: asyncio.Event | None = None,
     limits: Limits | None = None,
+    budget: Budget | None = None,
     ask: int = 0,
 ) -> tuple[Reply, ...]:
     """A reply per pair: stored ones first (`cached`), then new ones, each on disk before `on_reply` sees it.
+
+    `budget` in place of `max_usd` where several passes share one.
 
     Failures of single records are replies with `error`. Once `stop` is set no call begins; those in flight are
     finished and kept, and pairs without a reply are absent from the result. Pairs of equal digest and repeat are
@@ -71,7 +74,7 @@ async def ask_pairs(
     Raises ModelError and its kin (credentials, quota, budget) where the run cannot go on, after the calls in flight are
     kept; StoreError where replies could not be kept, before the first call if that can be seen.
     """
-    budget = Budget(spec, max_usd)
+    budget = budget or Budget(spec, max_usd)
     limits = limits or Limits(spec)
     work = Work(pairs, client=client, spec=spec, store=store, on_reply=on_reply, limits=limits, budget=budget, ask=ask)
     missing = work.serve_stored()
@@ -111,23 +114,32 @@ def ask_all_sync(
     stop = stop or asyncio.Event()
 
     async def main() -> tuple[Reply, ...]:
+        return await ask_all(
+            requests,
+            repeats,
+            client=client,
+            spec=spec,
+            store=store,
+            on_reply=on_reply,
+            max_usd=max_usd,
+            stop=stop,
+            limits=limits,
+        )
+
+    return run_asking(main, client=client, stop=stop)
+
+
+def run_asking(main: Callable[[], Coroutine[Any, Any, T]], *, client: Client, stop: asyncio.Event) -> T:
+    """Run what asks on a loop of its own, with Ctrl-C as in `ask_all_sync`; the client is closed before the loop ends."""
+
+    async def guarded() -> T:
         with _interrupts(stop):
             try:
-                return await ask_all(
-                    requests,
-                    repeats,
-                    client=client,
-                    spec=spec,
-                    store=store,
-                    on_reply=on_reply,
-                    max_usd=max_usd,
-                    stop=stop,
-                    limits=limits,
-                )
+                return await main()
             finally:
                 await client.close()
 
-    return run_sync(main)
+    return run_sync(guarded)
 
 
 def run_sync(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from eva.edges.ask import ask_all_sync, ask_pairs, pairs_of, run_sync
+from eva.edges.ask import ask_all_sync, pairs_of, run_asking
+from eva.edges.asking_again import Passing, ask_again, read_replies
+from eva.edges.budget import Budget
 from eva.edges.clients import open_client
 from eva.edges.limits import Limits
 from eva.edges.progress import Progress
 from eva.edges.provenance import ROOT
 from eva.edges.settings import Settings
 from eva.edges.store import ReplyStore
-from eva.judges import unit_of
+from eva.errors import ModelError
 from eva.judges.plan import Plan
 from eva.types import Reply, Request, Verdict
+
+__all__ = ["Asked", "ask_plan", "ask_stored", "read_replies", "store_path"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,12 @@ class Asked:
     again: tuple[Reply, ...] = ()
     """Re-asks of unreadable replies: kept apart, never a verdict on record."""
     asks: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """(record id, repeat) → how often it was asked again."""
+    second: tuple[Verdict, ...] = ()
+    """What asking again gave for items without a verdict: shown beside the first verdicts, never in their place."""
     interrupted: bool = False
+    error: ModelError | None = None
+    """What ended the run before all was asked; `replies` are those that had come by then."""
 
 
 def store_path(settings: Settings) -> Path:
@@ -37,27 +46,40 @@ def store_path(settings: Settings) -> Path:
 
 
 def ask_plan(settings: Settings, plan: Plan) -> Asked:
-    """Ask what is missing. Raises ModelError and its kin where the run cannot go on; replies so far are kept."""
-    total = len(plan.requests) * settings.options.seeds
+    """Ask what is missing. Where the run cannot go on (credentials, quota, budget), the error is in the result.
+
+    Raises StoreError where replies cannot be kept, what `open_client` raises, and ModelError where not one call could be sent.
+    """
+    limits = Limits(settings.model)
     stop = asyncio.Event()
-    store = ReplyStore(store_path(settings))
     client = open_client(settings.model)
-    with Progress(total, label=f"{plan.judge.name} {plan.prompt.version}") as progress:
-        replies = ask_all_sync(
-            by_rubric(plan.requests),
-            settings.options.seeds,
-            client=client,
-            spec=settings.model,
-            store=store,
-            on_reply=progress,
-            max_usd=settings.options.max_usd,
-            stop=stop,
-        )
-    interrupted = len(replies) < len(pairs_of(plan.requests, settings.options.seeds))
-    if interrupted or settings.options.on_unreadable == "keep":
-        return Asked(replies=replies, interrupted=interrupted)
-    again, asks = _ask_again(settings, plan, replies, store=store)
-    return Asked(replies=replies, again=again, asks=asks)
+    pairs = pairs_of(by_shared_beginning(plan.requests), settings.options.seeds)
+    came: list[Reply] = []
+
+    async def main(store: ReplyStore) -> Asked:
+        budget = Budget(settings.model, settings.options.max_usd)
+        passing = Passing(client, settings.model, store, budget, limits, stop)
+        with Progress(len(pairs), label=f"{plan.judge.name} {plan.prompt.version}") as progress:
+
+            def on_reply(reply: Reply) -> None:
+                came.append(reply)
+                progress(reply)
+
+            replies = await passing.ask(pairs, on_reply=on_reply)
+        if len(replies) < len(pairs):
+            return Asked(replies=replies, interrupted=True)
+        if settings.options.on_unreadable == "keep":
+            return Asked(replies=replies)
+        again = await ask_again(passing, plan, replies, at_most=settings.options.ask_again)
+        return Asked(replies, again.replies, again.asks, again.verdicts, interrupted=stop.is_set())
+
+    with ReplyStore(store_path(settings)) as store:
+        try:
+            return run_asking(lambda: main(store), client=client, stop=stop)
+        except ModelError as error:
+            if not limits.attempts:
+                raise
+            return Asked(replies=tuple(came), error=error)
 
 
 def ask_stored(
@@ -69,65 +91,11 @@ def ask_stored(
         repeats = max((repeat for _, repeat in wanted), default=-1) + 1
         client = open_client(settings.model)
         return ask_all_sync(requests, repeats, client=client, spec=settings.model, store=None)
-    store = ReplyStore(home / "replies.sqlite")
-    found = (store.get(digest, repeat) for (_, repeat), digest in wanted.items())
-    return tuple(reply for reply in found if reply is not None)
+    with ReplyStore(home / "replies.sqlite") as store:
+        found = {record: store.get(digest, record[1]) for record, digest in wanted.items()}
+    return tuple(replace(reply, record_id=record) for (record, _), reply in found.items() if reply is not None)
 
 
-def by_rubric(requests: Iterable[Request]) -> list[Request]:
-    """Requests with the same rubric one after the other, so that a server that keeps a prompt's beginning reads it once."""
-    groups: dict[str, list[Request]] = {}
-    for request in requests:
-        groups.setdefault(str(request.messages[0]["content"]), []).append(request)
-    return [request for group in groups.values() for request in group]
-
-
-def read_replies(plan: Plan, replies: Iterable[Reply]) -> list[Verdict]:
-    """Verdicts of replies, one an item and repeat."""
-    unit = unit_of(plan.judge)
-    records = {record.record_id: record for record in plan.dataset.records}
-    return [verdict for reply in replies for verdict in unit.read(plan.judge, records[reply.record_id], reply=reply)]
-
-
-def _unreadable(plan: Plan, replies: Iterable[Reply]) -> list[Reply]:
-    """Replies of which an item got no label, provider failures aside: those were retried already."""
-    return [
-        reply
-        for reply in replies
-        if reply.error is None and any(verdict.failure is not None for verdict in read_replies(plan, [reply]))
-    ]
-
-
-def _ask_again(
-    settings: Settings, plan: Plan, replies: tuple[Reply, ...], *, store: ReplyStore
-) -> tuple[tuple[Reply, ...], dict[tuple[str, int], int]]:
-    """Ask unreadable replies again, at most `ask_again` times; every ask is stored under its own number."""
-    requests: dict[str, Request] = {request.record_id: request for request in plan.requests}
-    kept: list[Reply] = []
-    asks: dict[tuple[str, int], int] = {}
-    open_ones = _unreadable(plan, replies)
-    for number in range(1, settings.options.ask_again + 1):
-        if not open_ones:
-            break
-        pairs = [(requests[reply.record_id], reply.repeat) for reply in open_ones]
-        client = open_client(settings.model)
-
-        async def main(pairs: list[tuple[Request, int]] = pairs, number: int = number) -> tuple[Reply, ...]:
-            try:
-                return await ask_pairs(
-                    pairs,
-                    client=client,  # noqa: B023  # awaited before the next turn of the loop
-                    spec=settings.model,
-                    store=store,
-                    max_usd=settings.options.max_usd,
-                    limits=Limits(settings.model),
-                    ask=number,
-                )
-            finally:
-                await client.close()  # noqa: B023  # as above
-
-        new = run_sync(main)
-        kept += new
-        asks |= {(reply.record_id, reply.repeat): number for reply in new}
-        open_ones = _unreadable(plan, new)
-    return tuple(kept), asks
+def by_shared_beginning(requests: Iterable[Request]) -> list[Request]:
+    """Requests that begin alike one after the other (rubric, then agent), so that a kept prompt prefix is read once."""
+    return sorted(requests, key=lambda request: tuple(str(message["content"]) for message in request.messages))
