@@ -7,7 +7,8 @@
     bare litellm     workers that await litellm.acompletion, its retries off
     ours, litellm    eva.edges.ask on a litellm model, each reply stored
 
-Ideal is calls / concurrency × latency. Imports are timed apart; everything else (opening the store, connections) counts.
+Ideal is calls / concurrency × latency; since 2,000 calls are 31 waves and a quarter of one, nobody gets above 0.977, and
+the last column compares with whole waves. Imports are timed apart; everything else (opening the store, connections) counts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import resource
 import socket
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 CONTESTANTS = ("bare aiohttp", "ours, direct", "bare litellm", "ours, litellm")
+ENVIRONMENT = {"STUB_KEY": "x", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 TEXT = "user: I would like to change my booking. assistant: Of course, which one? " * 20
 
 
@@ -45,6 +48,10 @@ class Setting:
     @property
     def ideal_s(self) -> float:
         return self.calls / self.concurrency * self.latency_s
+
+    @property
+    def waves_s(self) -> float:
+        return math.ceil(self.calls / self.concurrency) * self.latency_s
 
 
 @contextmanager
@@ -133,7 +140,11 @@ async def ours(setting: Setting, url: str, *, kind: str) -> None:
 def race(contestant: str, setting: Setting, url: str) -> dict[str, float]:
     """Run one contestant in this process."""
     start = time.perf_counter()
-    if "litellm" in contestant:
+    if contestant == "bare litellm":
+        import litellm
+
+        litellm.suppress_debug_info = True
+    if contestant == "ours, litellm":
         from eva.edges.clients.providers import library
 
         library()
@@ -156,6 +167,7 @@ def race(contestant: str, setting: Setting, url: str) -> dict[str, float]:
         "start_up_s": started - start,
         "wall_s": wall,
         "ideal_over_actual": setting.ideal_s / wall,
+        "waves_over_actual": setting.waves_s / wall,
         "cpu_ms_per_call": (time.process_time() - cpu) / setting.calls * 1000,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -177,20 +189,21 @@ def main() -> None:
         print(json.dumps(race(args.race, setting, args.url)))
         return
     print(f"{args.calls} calls, {args.concurrency} at a time, {os.cpu_count()} cores\n")
-    print("| latency | contestant | ideal / actual | wall s | CPU ms a call | peak MiB | start-up s |")
-    print("|---|---|---|---|---|---|---|")
+    print("| latency | contestant | ideal / actual | wall s | CPU ms a call | peak MiB | start-up s | waves / actual |")
+    print("|---|---|---|---|---|---|---|---|")
     for latency in args.latency[:1] if args.quick else args.latency:
         with stub(latency) as url:
             for contestant in args.only:
                 command = [sys.executable, __file__, "--race", contestant, "--url", url, "--latency", str(latency)]
                 command += ["--calls", str(args.calls), "--concurrency", str(args.concurrency)]
                 done = subprocess.run(
-                    command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "STUB_KEY": "x"}
+                    command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, **ENVIRONMENT}
                 )
                 found = json.loads(done.stdout.splitlines()[-1])
                 print(
                     f"| {latency:g} s | {contestant} | {found['ideal_over_actual']:.3f} | {found['wall_s']:.2f} "
-                    f"| {found['cpu_ms_per_call']:.2f} | {found['peak_mib']:.0f} | {found['start_up_s']:.2f} |",
+                    f"| {found['cpu_ms_per_call']:.2f} | {found['peak_mib']:.0f} | {found['start_up_s']:.2f} "
+                    f"| {found['waves_over_actual']:.3f} |",
                     flush=True,
                 )
 
