@@ -210,14 +210,17 @@ class Store:
     def ask_people(
         self, experiment_id: str, queue: str, question: str, labels: Sequence[str], trace_ids: Sequence[str]
     ) -> None:
-        """A review queue of this name that asks `question` (one of `labels`, with a comment) about these traces."""
+        """A review queue of this name that asks `question` (one of `labels`, with a reason) about these traces.
+
+        Answers are feedback: MLflow drops the reason of an expectation.
+        """
         from mlflow.genai import label_schemas, review_queues
 
         where = {"experiment_id": experiment_id}
         known = {row.name: row for row in self._call(partial(label_schemas.list_label_schemas, **where))}
         queues = {row.name: row for row in self._call(partial(review_queues.list_review_queues, **where))}
         options = label_schemas.InputCategorical(options=list(labels))
-        make = partial(label_schemas.create_label_schema, question, type="expectation", input=options, **where)
+        make = partial(label_schemas.create_label_schema, question, type="feedback", input=options, **where)
         schema = known.get(question) or self._call(partial(make, enable_comment=True))
         start = partial(review_queues.create_review_queue, queue, queue_type="custom", **where)
         held = queues.get(queue) or self._call(partial(start, schema_ids=[schema.schema_id]))

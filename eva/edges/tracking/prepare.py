@@ -31,8 +31,8 @@ def prepare_store(tracking: TrackingSpec, *, judge: str | None = None) -> None:
         return
     path = tracking.sqlite_path
     if path is not None and _ready(path):
-        if judge is not None and _stage(path, experiment_name(judge)) == "deleted":
-            raise deleted(tracking, experiment_name(judge))
+        if judge is not None and (lost := _deleted(path, experiment_name(judge))) is not None:
+            raise deleted(tracking, experiment_name(judge), lost)
         return
     store = client.Store(tracking)
     if judge is not None:
@@ -61,7 +61,7 @@ def import_in_background(tracking: TrackingSpec | None = None) -> Future[None]:
     return future
 
 
-def deleted(tracking: TrackingSpec, name: str, experiment_id: str = "<its id>") -> TrackingError:
+def deleted(tracking: TrackingSpec, name: str, experiment_id: str) -> TrackingError:
     """The error for an experiment that somebody deleted, with three ways out."""
     return TrackingError(
         f"Experiment {name!r} was deleted in MLflow at {tracking.uri}; MLflow keeps its name. Restore it with "
@@ -89,9 +89,11 @@ def _ready(path: Path) -> bool:
     return rows == [(SCHEMA_REVISION,)]
 
 
-def _stage(path: Path, name: str) -> str | None:
+def _deleted(path: Path, name: str) -> str | None:
+    """The id of the deleted experiment of this name; None where it is active, or not there."""
+    query = "SELECT experiment_id FROM experiments WHERE name = ? AND lifecycle_stage = 'deleted'"
     with closing(_read_only(path)) as database:
-        row = database.execute("SELECT lifecycle_stage FROM experiments WHERE name = ?", (name,)).fetchone()
+        row = database.execute(query, (name,)).fetchone()
     return None if row is None else str(row[0])
 
 

@@ -87,9 +87,8 @@ def send_queue(
 
 def _blank(row: Doubt, experiment_id: str, judge: str, at: int) -> WireTrace:
     key = trace_id(f"review/{experiment_id}", row.item_id)
-    return blank_trace(
-        key, experiment_id, name=judge, request=row.request, shown=preview(row.request), tags=row.tags, at=at
-    )
+    text = "\n\n".join(line for line in row.request.splitlines() if line.strip())  # its page joins single lines
+    return blank_trace(key, experiment_id, name=judge, request=text, shown=preview(text), tags=row.tags, at=at)
 
 
 def _by_item(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

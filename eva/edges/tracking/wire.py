@@ -122,7 +122,7 @@ def blank_trace(
         tokens=None,
         cost_usd=None,
         prompt=None,
-        span=_root(key, name, at=at, duration=0, ok=True, attributes={"mlflow.spanInputs": lines_kept(request)}),
+        span=_root(key, name, at=at, duration=0, ok=True, attributes={"mlflow.spanInputs": request}),
         span_hex=_span_id(key).hex(),
         span_type=KIND,
         opinions=(),

@@ -66,7 +66,7 @@ def test_the_sheet_is_blind_and_comes_back_as_labels(tmp_path: Path) -> None:
 
 def test_the_queue_in_mlflow_is_blind_and_made_once(tmp_path: Path, tracking: TrackingSpec) -> None:
     """Traces with a request and nothing else; sending again adds none; what is answered there is pulled."""
-    from mlflow.entities import AssessmentSource, Expectation
+    from mlflow.entities import AssessmentSource, Feedback
     from mlflow.genai import review_queues
     from mlflow.tracing.client import TracingClient
 
@@ -83,10 +83,12 @@ def test_the_queue_in_mlflow_is_blind_and_made_once(tmp_path: Path, tracking: Tr
     assert all(trace.opinions == () and trace.response == "" for trace in traces)
     assert len(review_queues.list_review_queue_items(queue.queue_id)) == len(found)
 
-    answer = Expectation(name="human_label", value="3", source=AssessmentSource("HUMAN", "bo"))
+    answer = Feedback(name="human_label", value="3", source=AssessmentSource("HUMAN", "bo"), rationale="dense")
     TracingClient(tracking.uri).log_assessment(traces[0].trace_id, answer)
     answered = pull(tracking, judge="conciseness", scale=SCALE).annotations
-    assert [(note.annotator, note.label) for note in answered[blind(found)[0].item_id]] == [("bo", "3")]
+    assert [(note.annotator, note.label, note.note) for note in answered[blind(found)[0].item_id]] == [
+        ("bo", "3", "dense")
+    ]
 
 
 def test_consensus_has_no_label_at_a_tie_or_where_failures_lead() -> None:
