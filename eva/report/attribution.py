@@ -17,7 +17,7 @@ WORDS: Final[Mapping[Direction, str]] = {
 EXPLANATION_CHARS: Final = 240
 _NOTE: Final = (
     "What explains a move stands on the side with the worse label: flags first, then the words that set explanations "
-    "apart."
+    "apart"
 )
 
 
@@ -39,7 +39,7 @@ def attribution_blocks(found: Attribution | None) -> tuple[Block, ...]:
         Column("Share", "right"),
     )
     rows = tuple(_row(group) for group in found.groups)
-    notes = ". ".join((_NOTE.rstrip("."), *found.notes)) + "."
+    notes = "; ".join((_NOTE, *found.notes)) + "."
     told = tuple(Paragraph(_moves(direction, steps)) for direction, steps in found.moves.items())
     examples = tuple(_example(group, one) for group in found.groups for one in group.examples)
     table = Table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from eva.report import attribution, closing, details, flips, headline, numbers, packs, run_parts, words
+from eva.report import attribution, closing, details, flips, headline, numbers, packs, run_parts, shift, words
 from eva.report.blocks import (
     Block,
     Bullets,
@@ -163,6 +163,7 @@ _PARTS: tuple[
     ("flags", _plain("Flags"), lambda pair, pairs: details.flags_blocks(pair)),
     ("slices", _plain("Slices"), lambda pair, pairs: details.slices_blocks(pair)),
     ("noise", _plain("Noise: what moves when nothing changed"), lambda pair, pairs: details.noise_blocks(pair)),
+    ("shift", _plain("Labels before and after"), lambda pair, pairs: shift.shift_blocks(pair.comparison.shift)),
     ("statistics", _plain("Every statistic"), lambda pair, pairs: details.statistics_blocks(pair)),
     ("classes", _plain("Classes"), lambda pair, pairs: details.classes_blocks(pair)),
     ("failures", _plain("Verdicts that could not be read"), lambda pair, pairs: details.failures_blocks(pair)),
