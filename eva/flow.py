@@ -27,7 +27,7 @@ from eva.measuring import compare_runs, measure
 from eva.metrics.readings import note_on, readings
 from eva.metrics.results import Comparison, Summary
 from eva.publishing import Published, publish
-from eva.run_json import closing_meta, opening_meta, summary_json
+from eva.run_json import closing_meta, opening_meta, summary_json, unfinished_note
 from eva.writing import write_comparison, write_folder
 
 Say = Callable[[str], None]
@@ -101,7 +101,8 @@ def finish(
     rows = verdict_table(plan, asked)
     read = readings(rows, asked.second)
     summary = measure(plan, rows, repeats=settings.options.seeds)
-    summary = replace(summary, notes=(*summary.notes, *(note for note in (note_on(read),) if note)))
+    unfinished = unfinished_note(plan, asked, repeats=settings.options.seeds, verdicts=len(rows))
+    summary = replace(summary, notes=(*unfinished, *summary.notes, *note_on(read)))
     meta = closing_meta(meta, asked, finished=provenance.now(), baseline=baseline.run_id if baseline else None)
     folder = write_folder(home_of(settings), settings=settings, plan=plan, rows=rows, meta=meta)
     comparison = None

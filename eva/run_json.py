@@ -121,6 +121,15 @@ def closing_meta(meta: Mapping[str, Any], asked: Asked, *, finished: str, baseli
     }
 
 
+def unfinished_note(plan: Plan, asked: Asked, *, repeats: int, verdicts: int) -> tuple[str, ...]:
+    """Said of a run that did not come to its end: what its numbers do not cover."""
+    if asked.error is None and not asked.interrupted:
+        return ()
+    how = "failed" if asked.error else "interrupted"
+    wanted = plan.n_items * repeats
+    return (f"unfinished ({how}): {verdicts} of {wanted} verdicts are there, and the numbers are of these alone",)
+
+
 def spend(asked: Asked, *, free: bool) -> dict[str, Any]:
     """Calls and tokens of this run; what came from the store costs nothing now. Unknown stays null, never 0.
 

@@ -57,12 +57,13 @@ def readings(rows: pd.DataFrame, second: Iterable[Verdict] = ()) -> Readings:
     )
 
 
-def note_on(found: Readings) -> str:
-    """One sentence for a run's notes; "" where nothing was asked again."""
+def note_on(found: Readings) -> tuple[str, ...]:
+    """A sentence for a run's notes; none where nothing was asked again."""
     if not found.asked_again or found.share_first is None or found.share_after is None:
-        return ""
-    return (
+        return ()
+    sentence = (
         f"{found.asked_again} verdicts were asked for again: {found.share_first:.1%} of all could be read at the first ask, "
         f"{found.share_after:.1%} after asking again; all scores rest on the first ask "
         f"(right {found.right_first} of {found.labelled}, with the second asks {found.right_after})"
     )
+    return (sentence,)
