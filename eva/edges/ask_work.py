@@ -105,7 +105,7 @@ class Work:
             reply = replace(reply, repeat=repeat, ask=self._ask, cost_usd=cost)
             self._budget.spend(request, reply)
         if self._store is not None:
-            self._store.put(reply)
+            reply = self._store.put(reply)
         self._keep(places[0], reply)
         for place in places[1:]:
             same = replace(reply, record_id=self._pairs[place][0].record_id, cached=reply.error is None)

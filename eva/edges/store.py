@@ -56,10 +56,11 @@ class ReplyStore:
             return None
         return replace(reply, cached=True)
 
-    def put(self, reply: Reply) -> None:
-        """Keep a reply, or an error in its own table. A reply that is there already stays: the first one counts.
+    def put(self, reply: Reply) -> Reply:
+        """Keep a reply, or an error in its own table; what is on record now.
 
-        Raises StoreError where it cannot be written (full disk, read-only folder).
+        A reply that is there already stays, and is given back: two processes at one run see the same replies. Raises
+        StoreError where it cannot be written (full disk, read-only folder).
         """
         key = (reply.digest, reply.repeat, reply.ask, ascii_text(reply.record_id))
         if reply.error is not None:
@@ -67,14 +68,18 @@ class ReplyStore:
                 INSERT_ERROR,
                 (*key, reply.error.value, ascii_text(reply.error_text), reply.attempts, reply.created),
             )
-            return
+            return reply
         body = encode(reply)
         model = None if reply.model is None else ascii_text(reply.model)
         row = (*key, model, reply.created, body, checksum(body))
         self._rows(INSERT_REPLY.format(clash="IGNORE"), row)
-        if self._db.execute("SELECT changes()").fetchone()[0] == 0 and self.get(*key[:3]) is None:
+        if self._db.execute("SELECT changes()").fetchone()[0] == 0:
+            first = self.get(*key[:3])
+            if first is not None:
+                return replace(first, record_id=reply.record_id, cached=False)
             # What is there is damaged, and gives way.
             self._rows(INSERT_REPLY.format(clash="REPLACE"), row)
+        return reply
 
     def errors(self, digest: str, repeat: int) -> tuple[tuple[str, str], ...]:
         """What failed for this request and repeat, oldest first: (kind, text)."""

@@ -283,6 +283,42 @@ def test_an_error_without_words_is_still_an_error(tmp_path: Path) -> None:
         assert store.get(reply.digest, 0) is None
 
 
+@pytest.mark.parametrize("kind", ["endpoint", "litellm"])
+def test_no_key_reaches_the_store_or_the_caller(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C93: a provider that quotes our headers and addresses; the key has no shape of its own."""
+    canary = "quite plain words as a key"
+    monkeypatch.setenv("STUB_KEY", canary)
+    heard: list[Reply] = []
+    with running_stub({"r0": "echo", "r1": "echo,ok"}) as stub:
+        spec = stub_spec(stub.url, kind=kind, id="openai/stub", key_env="STUB_KEY")
+        with ReplyStore(tmp_path / "s") as store:
+            client = open_client(spec)
+            ask_all_sync(make_requests(3), 2, client=client, spec=spec, store=store, on_reply=heard.append)
+        assert stub.keys == {f"Bearer {canary}"}
+    assert [reply.error for reply in heard].count(Failure.BAD_REQUEST) == 3
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for secret in (canary, "p4ssw0rd", "AIza"):
+        assert secret.encode() not in written
+        assert secret not in repr(heard)
+    assert b"cannot parse headers" in written
+
+
+def test_two_processes_at_one_run_see_the_same_replies(tmp_path: Path) -> None:
+    """Both ask, since neither knew of the other; the reply that came first counts for both."""
+    client = ScriptedClient(SCRIPTED, script=lambda request, repeat: "ours")
+    with ReplyStore(tmp_path / "s") as theirs, ReplyStore(tmp_path / "s") as store:
+        original = client.ask
+
+        async def ask(request: Request, repeat: int) -> Reply:
+            reply = await original(request, repeat)
+            theirs.put(replace(reply, text="theirs"))
+            return reply
+
+        client.ask = ask  # type: ignore[method-assign]  # the other process, at the worst moment
+        (reply,) = ask_all_sync(make_requests(1), 1, client=client, spec=SCRIPTED, store=store)
+    assert (reply.text, reply.cached) == ("theirs", False)
+
+
 def test_a_reply_is_on_disk_before_anybody_hears_of_it(tmp_path: Path) -> None:
     path = tmp_path / "s"
     client = ScriptedClient(SCRIPTED, script=lambda request, repeat: "x")

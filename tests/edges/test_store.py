@@ -50,8 +50,8 @@ def test_any_text_survives(tmp_path: Path, text: str | None) -> None:
 
 def test_the_first_reply_of_a_key_stays(tmp_path: Path) -> None:
     with ReplyStore(tmp_path / "s") as store:
-        store.put(reply(text="first"))
-        store.put(reply(text="second"))
+        assert store.put(reply(text="first")).text == "first"
+        assert store.put(reply(text="second")).text == "first"
         store.put(reply(text="re-ask", ask=1))
         assert store.get(reply().digest, 0).text == "first"  # type: ignore[union-attr]  # asserted by the comparison
         assert store.get(reply().digest, 0, 1).text == "re-ask"  # type: ignore[union-attr]  # as above

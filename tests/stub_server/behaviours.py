@@ -10,6 +10,8 @@ A plan is a list of steps, one per attempt; the last step holds for all further 
     html html500    a proxy's page with 200 / 500 reset           the connection is torn down
     silence         no answer for ten minutes     cut             half of a JSON body, connection closed
     truncated       finish_reason "length"        filtered        content null, finish_reason "content_filter"
+    echo            400 with the caller's Authorization header in its words
+    deaf            an answer whose usage counts 0 audio tokens
     empty nochoices toolcall reasoning huge badjson surrogate error200 redirect
 """
 

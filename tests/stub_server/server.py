@@ -110,6 +110,9 @@ class Stub:
         if step.name in ("html", "html500"):
             page = "<!DOCTYPE html><html><head><style>b{}</style></head><body><h1>502 Bad Gateway</h1></body></html>"
             return web.Response(text=page, content_type="text/html", status=200 if step.name == "html" else 500)
+        if step.name == "echo":
+            words = f"cannot parse headers {dict(request.headers)} of http://u:p4ssw0rd@host/x?key=AIza{'x1' * 16}"
+            return web.json_response({"error": {"message": words}}, status=400)
         if step.name == "redirect":
             return web.Response(status=307, headers={"Location": "http://127.0.0.1:9/v1/chat/completions"})
         if step.name in ("badkey", "context", "filter", "nomodel", "quota") or step.name.isdigit():
@@ -173,6 +176,7 @@ def completion(kind: str, text: str, body: dict[str, Any], *, model: str | None)
             "tool_calls": [{"function": {"name": "reply", "arguments": text}}],
         }
     prompt = sum(len(str(part["content"])) // 4 for part in body["messages"])
+    details = {"cached_tokens": prompt // 2, **({"audio_tokens": 0} if kind == "deaf" else {})}
     return {
         "id": "stub",
         "object": "chat.completion",
@@ -183,7 +187,7 @@ def completion(kind: str, text: str, body: dict[str, Any], *, model: str | None)
             "prompt_tokens": prompt,
             "completion_tokens": max(1, len(text) // 4),
             "total_tokens": prompt + max(1, len(text) // 4),
-            "prompt_tokens_details": {"cached_tokens": prompt // 2},
+            "prompt_tokens_details": details,
         },
     }
 

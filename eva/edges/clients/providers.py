@@ -46,7 +46,10 @@ class ProviderClient:
         except Exception as error:  # litellm's errors have no common base; each is mapped to one of ours
             raise typed_error(error) from error
         latency = time.perf_counter() - start
-        return reply_from(answer.model_dump(), request, repeat, latency_s=latency, client=self.library)
+        reply = reply_from(answer.model_dump(), request, repeat, latency_s=latency, client=self.library)
+        if request.audio_path is not None and reply.usage.audio_tokens == 0:
+            raise RecordFailure(Failure.NO_AUDIO, "the provider counted no audio tokens: it did not hear the sound")
+        return reply
 
     async def close(self) -> None:
         """Close litellm's clients of this loop: left open they warn, and fail on the next job's loop."""

@@ -80,7 +80,7 @@ def error_for(status: int, text: str, *, retry_after: float | None = None) -> Ex
     said = f"{words} (HTTP {status})" if status else words
     if status == 402 or QUOTA.search(text):
         return QuotaError(f"The provider says that quota or credit is used up: {said}")
-    if status == 429 or status in (408, 409, 425) or status >= 500:
+    if status in (408, 429) or status >= 500:
         return Transient(said, retry_after=retry_after, limited=status in (429, 503, 529))
     if FILTERED.search(text):
         return RecordFailure(Failure.FILTERED, said)

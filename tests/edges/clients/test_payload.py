@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import array
 import base64
 import hashlib
+import io
 import json
+import wave
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +66,19 @@ def test_strings_are_bounded_and_the_order_of_keys_stays() -> None:
     assert "maxLength" not in json.dumps(bounded({"type": "string"}, None))
 
 
+def wav(samples: list[int]) -> bytes:
+    data = io.BytesIO()
+    with wave.open(data, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(array.array("h", samples).tobytes())
+    return data.getvalue()
+
+
+LOUD = wav([0, 5000, -5000] * 100)
+
+
 def audio_spec(tmp_path: Path, data: bytes, name: str = "a.wav") -> tuple[Path, ModelSpec]:
     path = tmp_path / name
     path.write_bytes(data)
@@ -70,13 +86,23 @@ def audio_spec(tmp_path: Path, data: bytes, name: str = "a.wav") -> tuple[Path, 
 
 
 def test_sound_is_sent_inline_behind_the_text(tmp_path: Path) -> None:
-    path, spec = audio_spec(tmp_path, b"RIFFdata")
-    digest = hashlib.sha256(b"RIFFdata").hexdigest()
+    path, spec = audio_spec(tmp_path, LOUD)
+    digest = hashlib.sha256(LOUD).hexdigest()
     request = replace(make_request("r1"), audio_path=str(path), audio_sha256=digest)
     text, sound = chat_body(request, 0, spec)["messages"][-1]["content"]
     assert text == {"type": "text", "text": request.messages[-1]["content"]}
     assert sound["input_audio"]["format"] == "wav"
-    assert base64.b64decode(sound["input_audio"]["data"]) == b"RIFFdata"
+    assert base64.b64decode(sound["input_audio"]["data"]) == LOUD
+
+
+def test_quiet_speech_and_telephone_sound_are_sent(tmp_path: Path) -> None:
+    """C96: silence was once taken at -45 dBFS, which cut quiet speech; mu-law is legal WAV."""
+    quiet = wav([0, 40, -40] * 100)
+    mu_law = quiet[:20] + (7).to_bytes(2, "little") + quiet[22:]
+    for data in (quiet, mu_law):
+        path, spec = audio_spec(tmp_path, data)
+        sound = chat_body(replace(make_request("r1"), audio_path=str(path)), 0, spec)["messages"][-1]["content"][1]
+        assert base64.b64decode(sound["input_audio"]["data"]) == data
 
 
 @pytest.mark.parametrize(
@@ -85,6 +111,10 @@ def test_sound_is_sent_inline_behind_the_text(tmp_path: Path) -> None:
         (b"", "a.wav", None, "empty"),
         (b"x", "a.txt", None, "no known kind"),
         (b"x", "a.wav", "0" * 64, "changed"),
+        (b"ID3 and so on", "a.wav", None, "no WAV file"),
+        (wav([]), "a.wav", None, "no sound"),
+        (wav([0, 1, -1] * 100), "a.wav", None, "silent"),
+        (LOUD[:20], "a.wav", None, "broken"),
         (None, "a.wav", None, "cannot be read"),
     ],
 )

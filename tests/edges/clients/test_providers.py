@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,18 @@ def test_retry_after_reaches_the_retry_layer() -> None:
         run(stub, 1)
         assert time.monotonic() - start >= 0.4
         assert stub.total == 2
+
+
+def test_a_rating_without_hearing_is_a_failure(tmp_path: Path) -> None:
+    """C96: the usage says that the sound was dropped on the way."""
+    sound = tmp_path / "a.mp3"
+    sound.write_bytes(b"sound")
+    requests = [replace(make_request(record), audio_path=str(sound)) for record in ("r0", "r1")]
+    with running_stub({"r0": "deaf"}) as stub:
+        spec = spec_at(stub, audio=True)
+        replies = ask_all_sync(requests, 1, client=open_client(spec), spec=spec, store=None)
+        assert stub.bodies[0]["messages"][1]["content"][1]["type"] == "input_audio"
+    assert [reply.error for reply in replies] == [Failure.NO_AUDIO, None]
 
 
 def model(model_id: str) -> ModelSpec:
