@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eva.edges.compose import CONF, choices, read_yaml
+from eva.edges.compose import CONF, choices, compose, read_yaml
+from eva.edges.credentials import refuse_credentials
 from eva.edges.datasets import DatasetSpec
 from eva.edges.tracking import TrackingSpec
 from eva.edges.typed import typed
@@ -53,6 +54,11 @@ class Settings:
     """The whole composed config, as it goes into the run folder."""
 
 
+def settings(*overrides: str) -> Settings:
+    """What `python run.py <overrides>` would run, composed and checked. Raises ConfigError."""
+    return settings_from(compose(overrides))
+
+
 def settings_from(config: Mapping[str, Any]) -> Settings:
     """Build and check settings. Raises ConfigError that names the group, the key and the value."""
     known = set(RunOptions.__dataclass_fields__)
@@ -60,6 +66,7 @@ def settings_from(config: Mapping[str, Any]) -> Settings:
     unknown = sorted(set(config) - known - set(groups))
     if unknown:
         raise ConfigError(f"unknown settings: {', '.join(unknown)}. There are: {', '.join([*groups, *sorted(known)])}.")
+    refuse_credentials(config)
     options = _options({key: config[key] for key in known if key in config})
     judge = judge_from(config["judge"])
     model = typed(ModelSpec, config["model"], where="model")
