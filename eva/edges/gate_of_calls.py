@@ -104,10 +104,14 @@ class CallGate:
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
         self.gap_s = self.gap_s * GAP_DECAY if self.gap_s > SHORTEST_GAP_S else 0.0
 
-    def back_off(self, pause_s: float, *, epoch: int) -> None:
-        """Refused: nobody calls for `pause_s`; half the places, once a burst (`epoch`: at the call's start)."""
+    def back_off(self, pause_s: float, *, epoch: int) -> float:
+        """Refused: nobody calls for `pause_s`; half the places, once a burst (`epoch`: at the call's start).
+
+        Seconds that all wait now; 0.0 where this refusal belongs to a burst that is known already.
+        """
         moment = self._clock()
-        if epoch == self.epoch:
+        new = epoch == self.epoch
+        if new:
             self.epoch += 1
             self.limit = max(1.0, self.limit / 2.0)
             if self._answers:
@@ -117,6 +121,7 @@ class CallGate:
             self._since, self._answers = moment, 0
         pause_s = max(pause_s, min(LONGEST_PAUSE_S, pause_s * 2.0**self._misses))
         self._open_at = max(self._open_at, moment + pause_s)
+        return pause_s if new else 0.0
 
     def _serve(self) -> None:
         """Give places to the queue while there are any; come back when the pause or the gap ends."""

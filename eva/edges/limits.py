@@ -8,6 +8,7 @@ jitter.
 from __future__ import annotations
 
 import itertools
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -20,9 +21,12 @@ from eva.edges.secrets import redact
 from eva.errors import ModelError, QuotaError
 from eva.types import Failure, ModelSpec, Reply, Request
 
+log = logging.getLogger("eva")
+
 LONGEST_BACKOFF_S = 60.0
 LONGEST_WAIT_S = 600.0
 """A provider that asks for a longer wait has a quota, not a hiccup: the run stops and says so."""
+NOTICED_S = 5.0
 DEAD_AFTER = 20
 """So many requests in a row given up after all attempts, with no answer between: the circuit opens."""
 
@@ -96,7 +100,7 @@ class Limits:
                     return self._give_up(request, repeat, error=error, attempts=attempt)
                 delay = self._delay(error, attempt)
                 if error.limited:
-                    self.gate.back_off(delay, epoch=epoch)
+                    self._say_waiting(self.gate.back_off(delay, epoch=epoch), error)
                     delay = 0.0
             else:
                 self._answered(reply, expected)
@@ -128,6 +132,15 @@ class Limits:
         jitter = self._rng.uniform(0.0, span)
         # A little on top of what was asked for, so that processes that share a key do not come back as one.
         return jitter if error.retry_after is None else error.retry_after + min(jitter, 0.1 * error.retry_after)
+
+    def _say_waiting(self, pause_s: float, error: Transient) -> None:
+        """One line a burst; a wait that a person would notice is a warning."""
+        if pause_s > 0:
+            level = logging.WARNING if pause_s >= NOTICED_S else logging.INFO
+            places = int(self.gate.limit)
+            log.log(
+                level, "%s refuses: all wait %.1f s, then %d at a time (%s)", self._spec.name, pause_s, places, error
+            )
 
     def _answered(self, reply: Reply, expected: int) -> None:
         self._given_up = 0

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from eva.edges.ask import ask_all_sync
 from eva.edges.clients import open_client
 from eva.edges.clients.contract import Transient
@@ -178,6 +180,18 @@ def test_retry_after_is_at_least_what_was_asked_for_and_little_more() -> None:
     for _ in range(50):
         (delay,) = delays_of([Transient("x", retry_after=20.0, limited=True)])
         assert 20.0 <= delay <= 22.0
+
+
+def test_waiting_is_said_once_a_burst(caplog: pytest.LogCaptureFixture) -> None:
+    """C46: a run that stands still must say why."""
+    left = [Transient("rate limit", retry_after=0.05, limited=True) for _ in range(8)]
+    client = ScriptedClient(SPEC, script=lambda request, repeat: left.pop() if left else "x")
+    with caplog.at_level("INFO", logger="eva"):
+        replies = ask_all_sync(make_requests(20), 1, client=client, spec=SPEC, store=None, limits=quick_limits(SPEC))
+    assert [reply.error for reply in replies] == [None] * 20
+    assert [record.getMessage() for record in caplog.records] == [
+        "s refuses: all wait 0.1 s, then 4 at a time (rate limit)"
+    ]
 
 
 def test_a_time_out_slows_only_its_own_call() -> None:
