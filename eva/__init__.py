@@ -31,7 +31,7 @@ _PLACES = {
     ),
 }
 """Public name → its module, imported when it is first used: `import eva` alone costs nothing."""
-__all__ = [*_PLACES, "__version__"]
+__all__ = tuple(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
