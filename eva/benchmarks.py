@@ -72,7 +72,7 @@ def benchmark_of(sources: Sequence[str], *, home: Path, golden: Path | None = No
     tables: list[pd.DataFrame] = []
     scripts: list[tuple[int, ...]] = []
     for source in sources:
-        table, script = _source(source, everything, home)
+        table, script = _source(source, everything, home=home)
         tables.append(table)
         scripts += [script] if script else []
     _refuse_twins(tables, sources)
@@ -86,7 +86,7 @@ def benchmark_of(sources: Sequence[str], *, home: Path, golden: Path | None = No
     return turn_benchmark(rows, dimensions=scored, turns=scripts[0] if scripts else None, rng=rng_for(seed))
 
 
-def rendered(report: Report, found: Any, form: str, *, full: bool = False) -> str:
+def rendered(report: Report, found: Any, *, form: str, full: bool = False) -> str:
     """A report as terminal text, Markdown or HTML; the numbers behind it as strict JSON."""
     if form == "json":
         return json.dumps(runs.strict(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -97,7 +97,7 @@ def rendered(report: Report, found: Any, form: str, *, full: bool = False) -> st
     return terminal.render(report, styled=sys.stdout.isatty(), detail="full" if full else "short")
 
 
-def _source(source: str, judge: JudgeSpec, home: Path) -> tuple[pd.DataFrame, tuple[int, ...]]:
+def _source(source: str, judge: JudgeSpec, *, home: Path) -> tuple[pd.DataFrame, tuple[int, ...]]:
     path = Path(source).expanduser()
     if path.exists() and not (path / "run.json").exists():
         beside = (path if path.is_dir() else path.parent) / GOLDEN

@@ -27,7 +27,9 @@ def compared(
 ) -> Pair:
     """The pair, freshly compared from both verdict tables; `rerun` gives the A/A floor. Raises ComparisonError, DataError."""
     comparison = compare_runs(before, after, margin=margin, limit_to_common=common, rerun=rerun)
-    return with_moved(pair_of(before, after, comparison), before, after, attributed=attributed, packs=packs)
+    return with_moved(
+        pair_of(before, after, comparison), before=before, after=after, attributed=attributed, packs=packs
+    )
 
 
 def rendered(pairs: Sequence[Pair], form: str, *, full: bool = False, command: str = "") -> str:

@@ -18,23 +18,23 @@ from eva.report.inputs import Pair
 
 
 def with_moved(
-    pair: Pair, before: RunFolder, after: RunFolder, *, attributed: bool = True, packs: Sequence[Path] = ()
+    pair: Pair, *, before: RunFolder, after: RunFolder, attributed: bool = True, packs: Sequence[Path] = ()
 ) -> Pair:
     """The pair with its moved items grouped by explanation, and with the findings of packs."""
     return replace(
         pair,
-        attribution=attribution_of(before, after, pair.comparison) if attributed else None,
+        attribution=attribution_of(before, after, comparison=pair.comparison) if attributed else None,
         packs=pack_findings(before, after, packs=packs),
     )
 
 
-def attribution_of(before: RunFolder, after: RunFolder, comparison: Comparison) -> Attribution:
+def attribution_of(before: RunFolder, after: RunFolder, *, comparison: Comparison) -> Attribution:
     """Moved items grouped by their flags and explanations; the same two runs give the same groups."""
-    reasons, flags = explanations(comparison.flips, before.verdicts, after.verdicts)
+    reasons, flags = explanations(comparison.flips, before=before.verdicts, after=after.verdicts)
     return attribute(
         comparison.flips,
         reasons,
-        flags,
+        flags=flags,
         rng=rng_for(f"attribution{before.meta['identity']}{after.meta['identity']}"),
         labels=after.meta["labels"] if after.meta["values"] else (),
     )
@@ -45,5 +45,7 @@ def pack_findings(before: RunFolder, after: RunFolder, *, packs: Sequence[Path])
     return tuple(
         finding
         for path in packs
-        for finding in check_pack(read_pack(path), before.verdicts, after.verdicts, labels=after.meta["labels"])
+        for finding in check_pack(
+            read_pack(path), before=before.verdicts, after=after.verdicts, labels=after.meta["labels"]
+        )
     )

@@ -12,7 +12,7 @@ from eva.edges.runs import RunFolder
 from eva.errors import ConfigError
 from eva.measuring import check_comparable
 from eva.metrics.flips import find_flips
-from eva.metrics.moved import explanations
+from eva.metrics.moved import FlagSides, Sides, explanations
 from eva.metrics.pairing import pair_arms
 from eva.metrics.resample import rng_for
 from eva.metrics.results import Flip
@@ -37,7 +37,7 @@ class Sheets:
     """Moved items without a verdict in one arm: they cannot be shown as A and B."""
 
 
-def write_sheets(before: RunFolder, after: RunFolder, out: Path, *, size: int, limit_to_common: bool = False) -> Sheets:
+def write_sheets(before: RunFolder, after: RunFolder, *, out: Path, size: int, limit_to_common: bool = False) -> Sheets:
     """Draw up to `size` moved items by language, direction and flag, and write their sheets into the new folder `out`.
 
     The same two runs give the same sample and the same A and B. Raises ComparisonError for runs that cannot be
@@ -49,15 +49,17 @@ def write_sheets(before: RunFolder, after: RunFolder, out: Path, *, size: int, l
     labels: list[str] = after.meta["labels"]
     pair = pair_arms(before.verdicts, after.verdicts, labels=labels, values=after.meta["values"])
     flips = {flip.item_id: flip for flip in find_flips(before.verdicts, after.verdicts, pair=pair)[0]}
-    reasons, flags = explanations(flips.values(), before.verdicts, after.verdicts)
+    reasons, flags = explanations(flips.values(), before=before.verdicts, after=after.verdicts)
     rows = after.verdicts[after.verdicts["item_id"].isin(flips)]
     facts = facts_of(rows_of(rows))
     languages = {item: fact.language for item, fact in facts.items()}
-    strata = move_strata(list(flips.values()), flags, languages, labels=labels if after.meta["values"] else ())
+    strata = move_strata(
+        list(flips.values()), flags, languages=languages, labels=labels if after.meta["values"] else ()
+    )
     if not strata:
         raise ConfigError(f"nothing moved between {before.run_id} and {after.run_id}: there is nothing to review")
     drawn = stratified_sample(strata, size=size, rng=rng_for(f"review{seed}"))
-    shown = _shown(drawn, flips, reasons, flags, facts=facts, after=after, seed=seed)
+    shown = _shown(drawn, flips, reasons=reasons, flags=flags, facts=facts, after=after, seed=seed)
     files = _write(out, shown, judge=str(after.meta["judge"]), labels=_choices(labels, after))
     key = out.with_name(f"{out.name}.key.json")
     runs.write_json(key, _key(drawn, flips, before=before, after=after, seed=seed))
@@ -74,9 +76,9 @@ def _refuse_filled(out: Path) -> None:
 def _shown(
     drawn: Sequence[Drawn],
     flips: dict[str, Flip],
-    reasons: Any,
-    flags: Any,
     *,
+    reasons: Sides,
+    flags: FlagSides,
     facts: dict[str, ItemFacts],
     after: RunFolder,
     seed: str,

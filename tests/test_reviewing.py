@@ -67,7 +67,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_sheets_are_blind_and_the_key_lies_apart(arms: tuple[RunFolder, RunFolder], tmp_path: Path) -> None:
     """A sheet a language with every moved item; the key beside the folder says which is which."""
     before, after = arms
-    made = write_sheets(before, after, tmp_path / "sheets", size=100)
+    made = write_sheets(before, after, out=tmp_path / "sheets", size=100)
     key = json.loads(made.key.read_text(encoding="utf-8"))
     by_item = {item["item_id"]: item for item in key["items"]}
     shown = [row for file in made.files if file.suffix == ".csv" for row in rows_of(file)]
@@ -84,12 +84,12 @@ def test_sheets_are_blind_and_the_key_lies_apart(arms: tuple[RunFolder, RunFolde
         first, second = ("before", "after") if item["a"] == "before" else ("after", "before")
         assert (row["verdict_a"], row["verdict_b"]) == (item[first], item[second])
         assert "v1" not in "".join(row.values())
-    again = write_sheets(before, after, tmp_path / "again", size=100)
+    again = write_sheets(before, after, out=tmp_path / "again", size=100)
     assert [file.read_bytes() for file in again.files] == [file.read_bytes() for file in made.files]
 
 
 def test_a_small_sample_keeps_both_languages_and_directions(arms: tuple[RunFolder, RunFolder], tmp_path: Path) -> None:
-    made = write_sheets(*arms, tmp_path / "sheets", size=3)
+    made = write_sheets(*arms, out=tmp_path / "sheets", size=3)
     strata = {
         (item["language"], item["direction"], item["flag"])
         for item in json.loads(made.key.read_text(encoding="utf-8"))["items"]
@@ -98,11 +98,11 @@ def test_a_small_sample_keeps_both_languages_and_directions(arms: tuple[RunFolde
 
 
 def test_sheets_that_came_back_are_never_written_over(arms: tuple[RunFolder, RunFolder], tmp_path: Path) -> None:
-    write_sheets(*arms, tmp_path / "sheets", size=5)
+    write_sheets(*arms, out=tmp_path / "sheets", size=5)
     with pytest.raises(ConfigError, match="holds something already"):
-        write_sheets(*arms, tmp_path / "sheets", size=5)
+        write_sheets(*arms, out=tmp_path / "sheets", size=5)
     with pytest.raises(ConfigError, match="nothing moved"):
-        write_sheets(arms[0], arms[0], tmp_path / "none", size=5)
+        write_sheets(arms[0], arms[0], out=tmp_path / "none", size=5)
 
 
 def test_filled_in_sheets_become_labels_that_a_run_is_measured_against(

@@ -32,5 +32,5 @@ def run(given: argparse.Namespace) -> int:
     labelled, unlabelled = (runs.find_run(home_of(given), name) for name in (given.labelled, given.unlabelled))
     target = given.label or [str(unlabelled.meta["labels"][0])]
     found = corrected_rate(labelled, unlabelled, target=target)
-    write_or_print(given, rendered(rate_report(found), found, given.format, full=given.full))
+    write_or_print(given, rendered(rate_report(found), found, form=given.format, full=given.full))
     return 0

@@ -37,7 +37,7 @@ def run(given: argparse.Namespace) -> int:
     if given.size < 1:
         raise ConfigError(f"--size {given.size}: a number of items, 1 or more")
     before, after = run_or_version(given, given.before), run_or_version(given, given.after)
-    made = write_sheets(before, after, given.out, size=given.size, limit_to_common=given.common)
+    made = write_sheets(before, after, out=given.out, size=given.size, limit_to_common=given.common)
     print(f"{made.items} of {made.moved} moved items")
     if made.hidden:
         print(f"{made.hidden} moved items have no verdict on one side and stand in no sheet")

@@ -34,5 +34,5 @@ def run(given: argparse.Namespace) -> int:
     score = SCORES[given.score] if given.score else configured_score(status)
     found = completion_of(eligibility, status, score=score)
     write_plot(given, lambda kind: completion_plot(found, kind=kind))
-    write_or_print(given, rendered(completion_report(found), found, given.format, full=given.full))
+    write_or_print(given, rendered(completion_report(found), found, form=given.format, full=given.full))
     return 0

@@ -27,5 +27,5 @@ def run(given: argparse.Namespace) -> int:
 
     found = benchmark_of(given.source, home=home_of(given), golden=given.golden)
     write_plot(given, lambda kind: benchmark_plot(found, kind=kind))
-    write_or_print(given, rendered(benchmark_report(found), found, given.format, full=given.full))
+    write_or_print(given, rendered(benchmark_report(found), found, form=given.format, full=given.full))
     return 0

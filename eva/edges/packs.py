@@ -32,7 +32,7 @@ def read_pack(path: Path) -> Pack:
         raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from None
     if not isinstance(loaded, list) or not loaded:
         raise DataError(f"holds {shown(loaded)}, not a list of items", file=path.name)
-    entries = tuple(_entry(value, path.name, number) for number, value in enumerate(loaded, start=1))
+    entries = tuple(_entry(value, f"{path.name}, entry {number}") for number, value in enumerate(loaded, start=1))
     seen: set[str] = set()
     for entry in entries:
         if entry.item_id in seen:
@@ -41,8 +41,7 @@ def read_pack(path: Path) -> Pack:
     return Pack(path.stem, entries)
 
 
-def _entry(value: object, file: str, number: int) -> PackEntry:
-    where = f"{file}, entry {number}"
+def _entry(value: object, where: str) -> PackEntry:
     if not isinstance(value, Mapping):
         raise DataError(f"is {shown(value)}, not a mapping with `item` and `must_become` or `must_stay`", file=where)
     strange = sorted(str(key) for key in value if key not in FIELDS)

@@ -28,7 +28,7 @@ class _Moved:
 
 
 def attribute(
-    flips: Sequence[Flip], reasons: Sides, flags: FlagSides, *, rng: np.random.Generator, labels: Sequence[str] = ()
+    flips: Sequence[Flip], reasons: Sides, *, flags: FlagSides, rng: np.random.Generator, labels: Sequence[str] = ()
 ) -> Attribution:
     """Group moved items by direction and by what explains the move.
 
@@ -43,7 +43,7 @@ def attribute(
     silhouette); what has no explanation either is a group of its own. The same input gives the same groups.
     """
     moved = [
-        _moved(flip, reasons, flags, labels=labels)
+        _moved(flip, reasons, flags=flags, labels=labels)
         for flip in sorted({flip.item_id: flip for flip in flips}.values(), key=lambda flip: flip.item_id)
     ]
     seed = int(rng.integers(2**31 - 1))
@@ -55,12 +55,12 @@ def attribute(
     return Attribution(moved=len(moved), moves=_moves(moved), groups=tuple(groups), notes=(OVERLAP,) if several else ())
 
 
-def _moved(flip: Flip, reasons: Sides, flags: FlagSides, *, labels: Sequence[str]) -> _Moved:
+def _moved(flip: Flip, reasons: Sides, *, flags: FlagSides, labels: Sequence[str]) -> _Moved:
     direction = direction_of(flip, labels)
     before, after = reasons.get(flip.item_id, ("", ""))
     worse, better = (before, after) if direction == "up" else (after, before)
     none: frozenset[str] = frozenset()
-    return _Moved(flip, direction, worse or better, telling(direction, *flags.get(flip.item_id, (none, none))))
+    return _Moved(flip, direction, worse or better, telling(direction, flags.get(flip.item_id, (none, none))))
 
 
 def _moves(moved: Sequence[_Moved]) -> Mapping[Direction, Mapping[str, int]]:
@@ -77,7 +77,7 @@ def _moves(moved: Sequence[_Moved]) -> Mapping[Direction, Mapping[str, int]]:
 def _by_flag(direction: Direction, part: Sequence[_Moved]) -> list[MovedGroup]:
     counts = Counter(flag for one in part for flag in one.flags)
     return [
-        _group(direction, "flag", flag, [one for one in part if flag in one.flags], of=len(part))
+        _group(direction, [one for one in part if flag in one.flags], named_by="flag", name=flag, of=len(part))
         for flag, _ in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
     ]
 
@@ -87,15 +87,19 @@ def _by_words(direction: Direction, part: Sequence[_Moved], *, seed: int) -> lis
     silent = [one for one in part if not one.flags and not one.reason.strip()]
     groups = [
         _group(
-            direction, "explanation", ", ".join(cluster.terms), [told[place] for place in cluster.places], of=len(part)
+            direction,
+            [told[place] for place in cluster.places],
+            named_by="explanation",
+            name=", ".join(cluster.terms),
+            of=len(part),
         )
         for cluster in cluster_texts([one.reason for one in told], seed=seed)
     ]
     groups.sort(key=lambda group: (-group.items, group.name))
-    return groups + ([_group(direction, "nothing", "", silent, of=len(part))] if silent else [])
+    return groups + ([_group(direction, silent, named_by="nothing", name="", of=len(part))] if silent else [])
 
 
-def _group(direction: Direction, named_by: NamedBy, name: str, members: Sequence[_Moved], *, of: int) -> MovedGroup:
+def _group(direction: Direction, members: Sequence[_Moved], *, named_by: NamedBy, name: str, of: int) -> MovedGroup:
     order = typical([one.reason for one in members])[:EXAMPLES]
     shown = [members[place] for place in order]
     return MovedGroup(

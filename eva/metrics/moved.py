@@ -15,7 +15,7 @@ Sides = Mapping[str, tuple[str, str]]
 FlagSides = Mapping[str, tuple[frozenset[str], frozenset[str]]]
 
 
-def explanations(flips: Iterable[Flip], before: pd.DataFrame, after: pd.DataFrame) -> tuple[Sides, FlagSides]:
+def explanations(flips: Iterable[Flip], *, before: pd.DataFrame, after: pd.DataFrame) -> tuple[Sides, FlagSides]:
     """Explanations and flags of moved items in both arms, from verdict rows.
 
     The explanation is that of the first repeat that says what most repeats say and explains it; a flag counts where
@@ -41,13 +41,13 @@ def direction_of(flip: Flip, labels: Sequence[str]) -> Direction:
     return "up" if labels.index(flip.after) > labels.index(flip.before) else "down"
 
 
-def telling(direction: Direction, before: frozenset[str], after: frozenset[str]) -> frozenset[str]:
-    """The flags that say why an item moved: those of the side with the worse label.
+def telling(direction: Direction, flags: tuple[frozenset[str], frozenset[str]]) -> frozenset[str]:
+    """The flags (before, after) that say why an item moved: those of the side with the worse label.
 
     The ones that the other side lacks; where it lacks none, all of the worse side's (a violation that only weighs more).
     Without a direction: what is new, else what is gone.
     """
-    worse, better = (before, after) if direction == "up" else (after, before)
+    worse, better = flags if direction == "up" else flags[::-1]
     return (worse - better) or worse or (better if direction == "other" else frozenset())
 
 

@@ -33,7 +33,7 @@ class Pack:
 
 
 def check_pack(
-    pack: Pack, before: pd.DataFrame, after: pd.DataFrame, *, labels: Sequence[str]
+    pack: Pack, *, before: pd.DataFrame, after: pd.DataFrame, labels: Sequence[str]
 ) -> tuple[PackFinding, ...]:
     """Every entry against the after run's verdict rows, in the pack's order; `before` only says what was.
 
@@ -51,7 +51,9 @@ def check_pack(
     wanted = {entry.item_id for entry in pack.entries}
     arms = [_votes(rows, wanted) for rows in (before, after)]
     return tuple(
-        _finding(pack.name, entry, arms[0].get(entry.item_id, {}), arms[1].get(entry.item_id), repeats=repeats)
+        _finding(
+            pack.name, entry, before=arms[0].get(entry.item_id, {}), after=arms[1].get(entry.item_id), repeats=repeats
+        )
         for entry in pack.entries
     )
 
@@ -71,7 +73,7 @@ def _votes(rows: pd.DataFrame, wanted: set[str]) -> dict[str, dict[int, list[str
     return found
 
 
-def _finding(pack: str, entry: PackEntry, before: Votes, after: Votes | None, *, repeats: int) -> PackFinding:
+def _finding(pack: str, entry: PackEntry, *, before: Votes, after: Votes | None, repeats: int) -> PackFinding:
     needed = max(1, repeats - _allowed(entry.tolerance, repeats))
     single = [said[0] for said in (after or {}).values() if len(said) == 1]
     right = single.count(entry.label)

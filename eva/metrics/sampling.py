@@ -26,7 +26,7 @@ class Drawn:
 
 
 def move_strata(
-    flips: Sequence[Flip], flags: FlagSides, languages: Mapping[str, str], *, labels: Sequence[str]
+    flips: Sequence[Flip], flags: FlagSides, *, languages: Mapping[str, str], labels: Sequence[str]
 ) -> dict[str, Stratum]:
     """Language, direction and flag of each moved item that has a verdict in both arms.
 
@@ -35,7 +35,7 @@ def move_strata(
     none: frozenset[str] = frozenset()
     shown = [flip for flip in flips if flip.before is not None and flip.after is not None]
     told = {flip.item_id: direction_of(flip, labels) for flip in shown}
-    found = {item: telling(direction, *flags.get(item, (none, none))) for item, direction in told.items()}
+    found = {item: telling(direction, flags.get(item, (none, none))) for item, direction in told.items()}
     often = Counter(name for names in found.values() for name in names)
     return {
         item: (

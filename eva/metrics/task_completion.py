@@ -63,12 +63,12 @@ def task_completion(
     be read counts like `unverifiable`: against in strict, left out in lenient. Conversations that one judge only was
     asked about are left out, and counted in the notes.
     """
-    table, notes = _table(eligibility, status, models or {})
+    table, notes = _table(eligibility, status, models=models or {})
     chosen = np.ones(len(table.records), np.bool_) if score == "all" else table.eligibility == ELIGIBLE
     everything = np.ones(len(table.records), np.bool_)
-    overall = _completion(table, everything, chosen, by="all", value="", rng=rng, resamples=resamples)
+    overall = _completion(table, everything, chosen=chosen, by="all", value="", rng=rng, resamples=resamples)
     parts = [
-        _completion(table, column == value, chosen, by=by, value=value, rng=rng, resamples=resamples)
+        _completion(table, column == value, chosen=chosen, by=by, value=value, rng=rng, resamples=resamples)
         for by, column in table.groups.items()
         for value in sorted(set(column) - {""})
         if len(set(column)) > 1
@@ -77,7 +77,7 @@ def task_completion(
 
 
 def _table(
-    eligibility: pd.DataFrame, status: pd.DataFrame, models: Mapping[str, str]
+    eligibility: pd.DataFrame, status: pd.DataFrame, *, models: Mapping[str, str]
 ) -> tuple[_Table, tuple[str, ...]]:
     first, second = _by_record(eligibility), _by_record(status)
     records = sorted(set(first) & set(second))
@@ -123,8 +123,8 @@ def _most(labels: Sequence[str]) -> str:
 def _completion(
     table: _Table,
     inside: NDArray[np.bool_],
-    chosen: NDArray[np.bool_],
     *,
+    chosen: NDArray[np.bool_],
     by: str,
     value: str,
     rng: np.random.Generator,

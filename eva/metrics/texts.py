@@ -44,7 +44,9 @@ def cluster_texts(texts: Sequence[str], *, seed: int) -> tuple[TextCluster, ...]
     vectors, names = _vectors(texts)
     codes = _codes(vectors, seed=seed)
     found = [
-        TextCluster(_terms(vectors, names, codes == code), tuple(int(place) for place in np.flatnonzero(codes == code)))
+        TextCluster(
+            _terms(vectors, names, inside=codes == code), tuple(int(place) for place in np.flatnonzero(codes == code))
+        )
         for code in np.unique(codes)
     ]
     return tuple(sorted(found, key=lambda cluster: (-len(cluster.places), cluster.places)))
@@ -108,7 +110,7 @@ def _codes(vectors: Floats, *, seed: int) -> NDArray[np.int64]:
     return best[place.reshape(-1)]
 
 
-def _terms(vectors: Floats, names: Sequence[str], inside: NDArray[np.bool_]) -> tuple[str, ...]:
+def _terms(vectors: Floats, names: Sequence[str], *, inside: NDArray[np.bool_]) -> tuple[str, ...]:
     """The terms with the largest mean weight inside, above the mean weight outside; parts of a chosen pair are left out."""
     centre = vectors[inside].mean(axis=0)
     if not inside.all():

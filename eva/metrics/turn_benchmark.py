@@ -57,7 +57,7 @@ def turn_benchmark(
         turns: ids of the script's turns, the fixed denominator; None: all turns that any conversation has.
 
     A turn fails in a dimension where its label is not `true` (or not applicable): a reply that could not be read, a turn
-    that was never reached or judged, all fail, so that a conversation that stopped early does not gain by it. Turns that
+    that was never reached or judged, all fail, so that a conversation that stopped early does not gain by it; turns that
     are not in the script do not count. Strict pass: no dimension fails, in the same repeat. Intervals resample whole
     conversations (the rate's Wilson interval, n = conversations, where all resamples agree). Raises DataError where no
     row is of a scored dimension.
@@ -66,9 +66,8 @@ def turn_benchmark(
     if not kept["dimension"].isin(dimensions).any():
         raise DataError(f"no verdict is about {', '.join(dimensions)}: this is no run of the turn benchmark")
     script = sorted({int(turn) for turn in (kept["turn_id"] if turns is None else turns)})
-    cube = _cube(kept, dimensions, script)
+    cube = _cube(kept, dimensions, script=script)
     models = sorted(set(cube.models))
-    everything = np.ones(len(cube.records), np.bool_)
     parts = [
         _scores(cube, cube.models == model, model=model, dimensions=dimensions, rng=rng, resamples=resamples)
         for model in models
@@ -79,14 +78,16 @@ def turn_benchmark(
     return TurnBenchmark(
         dimensions=tuple(dimensions),
         scripted=len(script),
-        overall=_scores(cube, everything, model="", dimensions=dimensions, rng=rng, resamples=resamples),
+        overall=_scores(
+            cube, np.ones(len(cube.records), np.bool_), model="", dimensions=dimensions, rng=rng, resamples=resamples
+        ),
         models=tuple(parts),
         runs={record: float(share) for record, share in zip(cube.records, passed, strict=True)},
         notes=_notes(kept, script, given=turns is not None),
     )
 
 
-def _cube(rows: pd.DataFrame, dimensions: Sequence[str], script: Sequence[int]) -> _Cube:
+def _cube(rows: pd.DataFrame, dimensions: Sequence[str], *, script: Sequence[int]) -> _Cube:
     inside = rows[rows["turn_id"].isin(script)]
     records = sorted(set(rows["record_id"].astype(str)))
     record = pd.Index(records).get_indexer(pd.Index(inside["record_id"].astype(str)))
@@ -131,14 +132,7 @@ def _scores(
     resamples: int,
 ) -> BenchmarkScores:
     turns = cube.missing.shape[1]
-    columns = {name: (cells.sum(axis=1), np.full(len(cells), float(turns))) for name, cells in cube.failed.items()}
-    columns["strict"] = (turns - columns[ANY][0], columns[ANY][1])
-    columns[TIMING] = (cube.late.sum(axis=1), cube.timed.sum(axis=1))
-    columns["end"] = (1 - cube.missing[:, -1], np.ones(len(cube.records)))
-    means = Means(
-        names=tuple(columns),
-        sums=np.column_stack([column[inside] for pair in columns.values() for column in pair]),
-    )
+    means = _means(cube, inside)
     resampled = resample_clusters(means.sums, resamples=resamples, rng=rng)
 
     def rate(name: str) -> Estimate:
@@ -162,6 +156,18 @@ def _scores(
         turn_taking=rate(TIMING),
         reached_end=rate("end"),
     )
+
+
+def _means(cube: _Cube, inside: NDArray[np.bool_]) -> Means:
+    """Each rate's total and number of turns (or of conversations, for `end`), a row a conversation."""
+    turns = float(cube.missing.shape[1])
+    every = np.full(len(cube.records), turns)
+    columns = {name: (cells.sum(axis=1), every) for name, cells in cube.failed.items()}
+    columns["strict"] = (turns - columns[ANY][0], every)
+    columns[TIMING] = (cube.late.sum(axis=1), cube.timed.sum(axis=1))
+    columns["end"] = (1 - cube.missing[:, -1], np.ones(len(cube.records)))
+    sums = np.column_stack([column[inside] for pair in columns.values() for column in pair])
+    return Means(names=tuple(columns), sums=sums)
 
 
 def _notes(rows: pd.DataFrame, script: Sequence[int], *, given: bool) -> tuple[str, ...]:

@@ -34,13 +34,13 @@ def rate_report(found: CorrectedRate) -> Report:
     """The corrected rates first; where the judge is no better than chance, that there is none."""
     target = Quoted(", ".join(found.target), limit=80)
     rows = (
-        _row("as the judge says", found.raw, "nothing: its errors are in it"),
-        _row("corrected (Rogan–Gladen)", found.rogan_gladen, ASSUMES["rogan_gladen"]),
-        _row("corrected (PPI++)", found.prediction_powered, ASSUMES["prediction_powered"]),
+        _row("as the judge says", found.raw, told="nothing: its errors are in it"),
+        _row("corrected (Rogan–Gladen)", found.rogan_gladen, told=ASSUMES["rogan_gladen"]),
+        _row("corrected (PPI++)", found.prediction_powered, told=ASSUMES["prediction_powered"]),
     )
     errs = (
-        _row("sensitivity", found.sensitivity, "of the items that people give it"),
-        _row("specificity", found.specificity, "of the items that people do not"),
+        _row("sensitivity", found.sensitivity, told="of the items that people give it"),
+        _row("specificity", found.specificity, told="of the items that people do not"),
     )
     columns = (Column("Rate"), Column("Share, 95% interval", "right"), Column("Items", "right"), Column("Assumes"))
     judged = Table((*columns[:3], Column("Of")), errs, note="On the labelled items; clusters widen every interval.")
@@ -67,5 +67,5 @@ def _outcome(found: CorrectedRate) -> Line:
     return line(f"The judge says {raw}; corrected for its errors {words.estimate(found.rogan_gladen, 'rate')}.")
 
 
-def _row(name: str, rate: Estimate, told: str) -> tuple[Line, ...]:
+def _row(name: str, rate: Estimate, *, told: str) -> tuple[Line, ...]:
     return (line(name), line(words.estimate(rate, "rate")), line(numbers.count(rate.n_items)), line(told))

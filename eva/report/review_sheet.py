@@ -117,13 +117,13 @@ def _article(item: ReviewItem, n: int, *, of: int, labels: Sequence[str]) -> str
         f'<article data-item="{untrusted.html(item.item_id)}" data-language="{untrusted.html(item.language)}">\n'
         f'<h2>{n} of {of} <bdi class="q">{untrusted.html(untrusted.one_line(item.item_id, 80))}</bdi></h2>\n'
         f'<div class="judged" lang="{untrusted.html(item.language)}">{"".join(map(_turn, item.judged))}</div>\n{whole}\n'
-        f'<div class="side">{_verdict("a", item.a, n)}{_verdict("b", item.b, n)}</div>\n'
+        f'<div class="side">{_verdict("a", item.a, n=n)}{_verdict("b", item.b, n=n)}</div>\n'
         f'<p><label>Neither is right; mine is <select class="label">{options}</select></label></p>\n'
         '<p><label>Comment<br><textarea class="comment" rows="2"></textarea></label></p>\n</article>'
     )
 
 
-def _verdict(side: str, said: Side, n: int) -> str:
+def _verdict(side: str, said: Side, *, n: int) -> str:
     flags = f"<p>{untrusted.html(', '.join(said.flags))}</p>" if said.flags else ""
     reason = f'<p dir="auto">{untrusted.html(said.reason)}</p>' if said.reason else '<p class="note">no explanation</p>'
     choices = " ".join(

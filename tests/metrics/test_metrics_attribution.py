@@ -32,7 +32,7 @@ def test_flags_come_first_and_count_of_their_direction() -> None:
     flips = [flip(f"i{n:03d}", "1", "0") for n in range(70)] + [flip("up", "0", "1")]
     reasons = {one.item_id: ("", GLOSS.format(one.item_id)) for one in flips}
     flags = {one.item_id: (NONE, frozenset({"gloss"})) for one in flips[:66]}
-    found = attribute(flips, reasons, flags, rng=rng(), labels=("0", "1"))
+    found = attribute(flips, reasons, flags=flags, rng=rng(), labels=("0", "1"))
 
     assert found.moved == 71
     assert found.moves == {"down": {"1 → 0": 70}, "up": {"0 → 1": 1}}
@@ -49,7 +49,7 @@ def test_what_explains_a_move_stands_on_the_worse_side() -> None:
     reasons = {one.item_id: ("said before", "said after") for one in flips}
     wordy, dense = frozenset({"wordy"}), frozenset({"dense"})
     flags = {"up": (wordy, NONE), "down": (NONE, dense), "both": (wordy, wordy), "two": (NONE, wordy | dense)}
-    found = attribute(flips, reasons, flags, rng=rng(), labels=SCALE)
+    found = attribute(flips, reasons, flags=flags, rng=rng(), labels=SCALE)
 
     counted = {(group.direction, group.name): group.items for group in found.groups}
     assert counted == {("up", "wordy"): 1, ("down", "wordy"): 2, ("down", "dense"): 2}
@@ -67,8 +67,8 @@ def test_explanations_cluster_by_their_words() -> None:
         one.item_id: ("", (GLOSS if one.item_id[0] == "g" else LINK).format(names[n % 4]))
         for n, one in enumerate(flips)
     }
-    found = attribute(flips, reasons, {}, rng=rng(), labels=("0", "1"))
-    again = attribute(flips[::-1], reasons, {}, rng=rng(), labels=("0", "1"))
+    found = attribute(flips, reasons, flags={}, rng=rng(), labels=("0", "1"))
+    again = attribute(flips[::-1], reasons, flags={}, rng=rng(), labels=("0", "1"))
 
     assert [group.items for group in found.groups] == [12, 8]
     assert "translation" in found.groups[0].name
@@ -79,13 +79,13 @@ def test_explanations_cluster_by_their_words() -> None:
 
 def test_moves_without_any_explanation_are_said_to_be_so() -> None:
     """An item without majority, or without reason, moved for no stated reason; nothing moved gives nothing."""
-    found = attribute([flip("a", "3", None), flip("b", "3", "2")], {}, {}, rng=rng(), labels=SCALE)
+    found = attribute([flip("a", "3", None), flip("b", "3", "2")], {}, flags={}, rng=rng(), labels=SCALE)
 
     assert [(group.direction, group.named_by, group.items) for group in found.groups] == [
         ("down", "nothing", 1),
         ("other", "nothing", 1),
     ]
-    assert attribute([], {}, {}, rng=rng()).groups == ()
+    assert attribute([], {}, flags={}, rng=rng()).groups == ()
 
 
 def test_explanation_and_flags_of_the_majority(make_rows: Callable[..., pd.DataFrame]) -> None:
@@ -97,13 +97,16 @@ def test_explanation_and_flags_of_the_majority(make_rows: Callable[..., pd.DataF
     after = make_rows(gold, [["2"], ["2"], ["2"]], ids=["a"])
     after["reason"] = ["one", "two", "three"]
     after["flags"] = [["wordy", "dense"], ["wordy"], []]
-    reasons, flags = explanations([flip("a", "3", "2")], before, after)
+    reasons, flags = explanations([flip("a", "3", "2")], before=before, after=after)
 
     assert reasons == {"a": ("fine", "one")}
     assert flags == {"a": (frozenset(), frozenset({"wordy"}))}
-    nothing = explanations([flip("a", None, "2")], before, after)
+    nothing = explanations([flip("a", None, "2")], before=before, after=after)
     assert nothing[0]["a"][0] == ""
-    assert explanations([flip("a", "3", "2")], before.drop(columns=["reason", "flags"]), after)[0]["a"][0] == ""
+    assert (
+        explanations([flip("a", "3", "2")], before=before.drop(columns=["reason", "flags"]), after=after)[0]["a"][0]
+        == ""
+    )
 
 
 @pytest.mark.parametrize(

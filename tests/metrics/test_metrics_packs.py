@@ -17,7 +17,7 @@ Rows = Callable[..., pd.DataFrame]
 def check(make_rows: Rows, entry: PackEntry, before: list[str | None], after: list[str | None]) -> PackFinding:
     """One item, with a second one so that the run has all repeats."""
     arms = [make_rows([None, None], [[said, "1"] for said in arm], ids=["a", "other"]) for arm in (before, after)]
-    (found,) = check_pack(Pack("p", (entry,)), arms[0], arms[1], labels=("0", "1"))
+    (found,) = check_pack(Pack("p", (entry,)), before=arms[0], after=arms[1], labels=("0", "1"))
     return found
 
 
@@ -58,7 +58,7 @@ def test_must_stay(make_rows: Rows) -> None:
 def test_items_that_are_not_there_or_there_twice(make_rows: Rows) -> None:
     rows = make_rows([None], [["1"]], ids=["a"])
     pack = Pack("p", (PackEntry("a", "stay", "1"), PackEntry("gone", "become", "0")))
-    found = check_pack(pack, rows, pd.concat([rows, rows]), labels=("0", "1"))
+    found = check_pack(pack, before=rows, after=pd.concat([rows, rows]), labels=("0", "1"))
 
     assert [one.outcome for one in found] == ["cannot tell", "cannot tell"]
     assert found[1].told == "is not in the after run"
@@ -67,4 +67,4 @@ def test_items_that_are_not_there_or_there_twice(make_rows: Rows) -> None:
 def test_a_label_off_the_scale_is_refused(make_rows: Rows) -> None:
     rows = make_rows([None], [["1"]], ids=["a"])
     with pytest.raises(DataError, match="p: a: '7' is not on the scale"):
-        check_pack(Pack("p", (PackEntry("a", "stay", "7"),)), rows, rows, labels=("0", "1"))
+        check_pack(Pack("p", (PackEntry("a", "stay", "7"),)), before=rows, after=rows, labels=("0", "1"))

@@ -29,7 +29,7 @@ def test_strata_are_language_direction_and_flag() -> None:
     flips = [flip("a", "1", "2"), flip("b", "2", "1"), flip("c", "3", "2"), flip("d", "3", "2"), flip("e", None, "2")]
     flags = {"a": (NONE, NONE), "b": (NONE, wordy), "c": (NONE, wordy | dense), "d": (NONE, dense), "e": (NONE, dense)}
     languages = {"a": "de", "b": "fr", "c": "fr", "d": "ja"}
-    found = move_strata(flips, flags | {"x": (wordy, NONE)}, languages, labels=("1", "2", "3"))
+    found = move_strata(flips, flags | {"x": (wordy, NONE)}, languages=languages, labels=("1", "2", "3"))
 
     assert found == {
         "a": ("de", "up", NO_FLAG),
