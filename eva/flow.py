@@ -21,6 +21,7 @@ from eva.edges.preparing import as_it_will_be_asked, prepare_run
 from eva.edges.runs import RunFolder
 from eva.edges.settings import Settings
 from eva.edges.tracking import import_in_background, prepare_store
+from eva.judges.contract import flag_names
 from eva.judges.plan import Plan, make_plan
 from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
@@ -81,7 +82,7 @@ def validate(
 def plan_run(settings: Settings) -> Plan:
     """Everything that will be asked, checked, before anything is."""
     judge = settings.judge
-    dataset = load_dataset(settings.dataset, scale=judge.scale, flags=judge.flags or judge.dimensions)
+    dataset = load_dataset(settings.dataset, scale=judge.scale, flags=flag_names(judge))
     return make_plan(
         judge=judge,
         prompt=settings.prompt,

@@ -20,6 +20,7 @@ from eva.edges.datasets.review_sheet import SheetLabels, labelled_dataset, read_
 from eva.edges.datasets.run_manifest import read_json
 from eva.edges.settings import load_judge
 from eva.errors import ConfigError, UnknownChoice
+from eva.judges.contract import flag_names
 from eva.types import JudgeSpec
 
 HELP = "check a labelled set; make one from review sheets"
@@ -54,7 +55,7 @@ def _check(given: argparse.Namespace) -> int:
         found = lint(
             dataset,
             judge.scale,
-            flags=judge.flags or judge.dimensions,
+            flags=flag_names(judge),
             no_flags_at=_text(judge.options.get("no_flags_at")),
             speaker=judge.speaker if judge.unit != "conversation" else None,
         )

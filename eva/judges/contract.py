@@ -63,6 +63,11 @@ def heard_nothing(judge: JudgeSpec, reason: str) -> bool:
     return judge.modality == "audio" and _HEARD_NOTHING.search(_WORDS_HEARD.sub("…", reason)) is not None
 
 
+def flag_names(judge: JudgeSpec) -> tuple[str, ...]:
+    """What a label or verdict of this judge may flag: its failure modes, or the dimensions of a conversation."""
+    return judge.flags or (judge.dimensions if judge.unit == "conversation" else ())
+
+
 def known_flags(names: Iterable[str], judge: JudgeSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Flags that the judge has, in its order, and the broken rules for those that it has not (the first few by name)."""
     folded = {_folded(name) for name in names}

@@ -2,12 +2,14 @@
 
 A turn is matched by its id only. A turn that the reply leaves out is a failure of that turn; a turn that it rates twice,
 differently, too; a turn that it invents is reported and ignored. `options.no_flags_at: L`: a turn with label L has no flags.
-`options.entities_field`: a turn whose value there is false has nothing to rate.
+`options.entities_field`: a turn whose value there is false has nothing to rate. Where people labelled whole records, the
+record is the item and its verdict the worst of its turns.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from eva.judges.contract import (
     Schema,
@@ -24,9 +26,29 @@ from eva.replies.labels import read_label
 from eva.replies.verdict_value import Shape, pick_verdict, unwrap
 from eva.types import NOT_APPLICABLE, Failure, Item, JudgeSpec, Record, Reply, Verdict
 
+WHOLE: Final = "record"
+"""Label key of a record that people rated as a whole."""
+
 
 def items(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
-    """The turns in which the rated speaker says something, and those that a person labelled."""
+    """The turns in which the rated speaker says something, and those that a person labelled; or, where people labelled the
+    record as a whole, the record."""
+    return (_whole(record),) if WHOLE in record.labels else _turns(judge, record)
+
+
+def _whole(record: Record) -> Item:
+    return Item(
+        item_id=record.record_id,
+        record_id=record.record_id,
+        cluster=record.cluster,
+        language=record.language,
+        domain=record.domain,
+        split=record.split,
+        annotations=record.labels[WHOLE],
+    )
+
+
+def _turns(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
     spoken = {event.turn_id for event in record.events if event.type == judge.speaker}
     labelled = {int(key.removeprefix("turn:")) for key in record.labels if key.startswith("turn:") and "/" not in key}
     return tuple(
@@ -54,13 +76,32 @@ def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema
     if not max_chars:
         one = object_schema({"turn_id": {"type": "integer"}, **body})
         return object_schema({"turns": {"type": "array", "items": one}})
-    turns = [object_schema({"turn_id": {"const": item.turn_id}, **body}) for item in items(judge, record)]
+    turns = [object_schema({"turn_id": {"const": item.turn_id}, **body}) for item in _turns(judge, record)]
     return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
 
 
 def read(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
     """One verdict an item, in the items' order. Never raises."""
-    wanted = items(judge, record)
+    verdicts = _read_turns(judge, record, reply=reply)
+    return (_worst(judge, record, verdicts, repeat=reply.repeat),) if WHOLE in record.labels else verdicts
+
+
+def _worst(judge: JudgeSpec, record: Record, verdicts: tuple[Verdict, ...], *, repeat: int) -> Verdict:
+    """A record's verdict from its turns: the worst label; a turn without a verdict leaves it open unless the worst is known."""
+    order = judge.scale.labels
+    rated = [verdict for verdict in verdicts if verdict.label in order]
+    failed_turns = [verdict for verdict in verdicts if verdict.failure is not None]
+    lowest = min(rated, key=lambda verdict: order.index(str(verdict.label)), default=None)
+    whole = _whole(record)
+    if failed_turns and (lowest is None or lowest.label != order[0]):
+        return replace(failed_turns[0], item_id=whole.item_id)
+    if lowest is None:
+        return _verdict(whole, NOT_APPLICABLE, repeat=repeat, repaired=any(verdict.repaired for verdict in verdicts))
+    return replace(lowest, item_id=whole.item_id, reason=f"turn {lowest.item_id.rsplit('#', 1)[-1]}: {lowest.reason}")
+
+
+def _read_turns(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verdict, ...]:
+    wanted = _turns(judge, record)
     picked = pick_verdict(reply, _shape(judge))
     if picked.failure is not None:
         return failed(wanted, repeat=reply.repeat, failure=picked.failure, repaired=picked.repaired)

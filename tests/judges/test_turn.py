@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from eva.judges import turn
-from eva.types import NOT_APPLICABLE, Failure, Verdict
+from eva.types import NOT_APPLICABLE, Annotation, Failure, Verdict
 from tests.factories import CONCISENESS, reply, reply_json
 from tests.factories import conversation as record
 
@@ -148,3 +148,19 @@ def test_the_bounded_contract_names_exactly_the_turns() -> None:
     assert [one["properties"]["turn_id"]["const"] for one in schema["prefixItems"]] == [1, 2]
     assert list(schema["prefixItems"][0]["properties"]) == ["turn_id", "rating", "failure_modes", "explanation"]
     assert schema["maxItems"] == schema["minItems"] == 2
+
+
+def test_a_label_of_the_whole_record_is_met_by_the_worst_turn() -> None:
+    """Recordings that people rated as a whole (agent_speech_fidelity): any 1 makes it 1; an unread turn leaves it open."""
+    whole = record(2, labels={"record": (Annotation(label="1", annotator="a"),)})
+
+    def label(*entries: dict[str, Any]) -> tuple[str, str | None]:
+        (verdict,) = turn.read(CONCISENESS, whole, reply=reply_json(list(entries)))
+        return verdict.item_id, verdict.label or verdict.failure
+
+    assert [item.item_id for item in turn.items(CONCISENESS, whole)] == ["r1"]
+    assert label(entry(1, 3), entry(2, 1)) == ("r1", "1")
+    assert label(entry(1, 3), entry(2, None)) == ("r1", "3")
+    assert label(entry(1, 1)) == ("r1", "1")
+    assert label(entry(1, 2)) == ("r1", Failure.SKIPPED)
+    assert label(entry(1, None), entry(2, None)) == ("r1", NOT_APPLICABLE)
