@@ -27,7 +27,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def spec_at(stub: Stub, **changes: object) -> ModelSpec:
     return stub_spec(
-        stub.url, **{"kind": "litellm", "id": "openai/stub", "key_env": "STUB_KEY", "timeout_s": 5.0, **changes}
+        stub.url, **{"kind": "litellm", "id": "openai/stub", "key_env": "STUB_KEY", "timeout_s": 60.0, **changes}
     )
 
 
