@@ -6,6 +6,7 @@ import sys
 
 from eva.edges.early import check_command_line, leave
 from eva.edges.help import help_text
+from eva.edges.logging_lines import show_log_lines
 
 
 def main() -> None:
@@ -35,6 +36,7 @@ if __name__ == "__main__":
     if {"--help", "-h"} & set(sys.argv[1:]):
         print(help_text(), end="")
         sys.exit(0)
+    show_log_lines()
     with leave():
         check_command_line(sys.argv[1:])
         if {"-m", "--multirun"} & set(sys.argv[1:]):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from eva.commands import COMMANDS
 from eva.edges.early import leave
+from eva.edges.logging_lines import show_log_lines
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is returned, or raised as SystemExit for errors that users can mend."""
     given = parser().parse_args(arguments)
+    show_log_lines()
     with leave():
         try:
             code: int = given.handler(given)
