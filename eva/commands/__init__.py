@@ -15,6 +15,7 @@ from eva.commands import (
     history,
     labels,
     log,
+    notebooks,
     prompts,
     rate,
     reread,
@@ -60,5 +61,6 @@ COMMANDS: Mapping[str, Command] = {
     "runs": runs,
     "history": history,
     "labels": labels,
+    "notebooks": notebooks,
     "server": server,
 }
