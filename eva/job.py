@@ -21,7 +21,13 @@ def run_job(config: Any) -> None:
     sweep = os.environ.get(SWEEP_VARIABLE)
     if sweep is None:
         with leave():  # here, since Hydra would print a traceback of its own
-            code = _run(config, sweep=None)
+            try:
+                code = _run(config, sweep=None)
+            except EvaError:
+                raise
+            except Exception:  # ours to mend: shown whole, but for credentials
+                print(redact(traceback.format_exc()), file=sys.stderr)
+                code = 3
         if code:
             raise SystemExit(code)
         return

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets as entropy
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from eva.edges.compose import check_choices
+from eva.edges.credentials import check_setting
 from eva.edges.secrets import redact
 from eva.errors import ConfigError, EvaError
 
 SWEEP_VARIABLE = "EVA_SWEEP"
 """Carries the sweep's tag to its jobs, those in other processes included."""
-_KEY_SETTING = re.compile(r"(^|\.|_)(api_?key|secret|password|token|bearer)$", re.IGNORECASE)
 
 
 def check_command_line(arguments: Sequence[str]) -> None:
@@ -23,11 +22,7 @@ def check_command_line(arguments: Sequence[str]) -> None:
     overrides = [word for word in arguments if "=" in word and not word.startswith("-")]
     for override in overrides:
         key, _, value = override.partition("=")
-        if _KEY_SETTING.search(key.lstrip("+~")) or redact(override) != override:
-            raise ConfigError(
-                f"`{key}` looks like it carries a credential. No setting takes one: put it into an environment variable and name "
-                "that with model.key_env=NAME."
-            )
+        check_setting(key.lstrip("+~"), value)
         if value.startswith(("'", '"')) and not value.endswith(value[0]):
             raise ConfigError(f"`{override}`: the quote is not closed. In a shell, write '{key}=\"…\"'.")
     check_choices(overrides)

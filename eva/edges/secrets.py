@@ -55,12 +55,18 @@ def know_key_variable(name: str | None) -> None:
 
 def redact(text: str) -> str:
     """`text` without any credential. Idempotent; a text without one comes back unchanged. Time grows with the length."""
-    for value in _known_values():
-        text = text.replace(value, MASK)
+    text = without_known_keys(text)
     text = _AFTER_HEAD.sub(lambda match: match[1] + (MASK if _is_random(match[2]) else match[2]), text)
     text = _USERINFO.sub(lambda match: match[1] + MASK, text)
     text = _QUERY.sub(lambda match: match[1] + MASK, text)
     return _GIVEN_OUT.sub(lambda match: MASK if _is_given_out(match[1]) else match[1], text)
+
+
+def without_known_keys(text: str) -> str:
+    """`text` without the values of key variables, all else untouched: for what models say, which is a record of its own."""
+    for value in _known_values():
+        text = text.replace(value, MASK)
+    return text
 
 
 def without_credentials(url: str) -> str:

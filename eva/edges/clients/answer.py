@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eva.edges.clients.refusals import error_for
+from eva.edges.secrets import without_known_keys
 from eva.types import Reply, Request, Usage
 
 
@@ -80,7 +81,8 @@ def _text(content: Any) -> str | None:
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
+    # A gateway that echoes its headers as an answer must not put the key into the store.
+    return without_known_keys(content) if isinstance(content, str) else None
 
 
 def _tool_arguments(message: Mapping[str, Any]) -> str | None:
@@ -88,7 +90,7 @@ def _tool_arguments(message: Mapping[str, Any]) -> str | None:
     call = calls[0] if isinstance(calls, list) and calls else None
     function = call.get("function") if isinstance(call, Mapping) else message.get("function_call")
     arguments = function.get("arguments") if isinstance(function, Mapping) else None
-    return arguments if isinstance(arguments, str) else None
+    return without_known_keys(arguments) if isinstance(arguments, str) else None
 
 
 def _count(value: Any) -> int | None:
@@ -96,4 +98,7 @@ def _count(value: Any) -> int | None:
 
 
 def _optional(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    """A name: it goes into file names and tables, so half characters are spelled out."""
+    if not isinstance(value, str) or not value:
+        return None
+    return without_known_keys(value[:200].encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -15,7 +15,7 @@ from eva.edges.clients.answer import reply_from
 from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.clients.payload import chat_body
 from eva.edges.clients.refusals import clean, error_for, retry_after
-from eva.edges.secrets import know_key_variable
+from eva.edges.secrets import know_key_variable, redact
 from eva.errors import ConfigError, CredentialsError
 from eva.types import Failure, ModelSpec, Reply, Request
 
@@ -117,7 +117,12 @@ def _answer(data: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Transient(f"the answer is not JSON: {text[:80]!r}") from error
+        raise Transient(f"the answer is not JSON: {_head(text)!r}") from error
     if not isinstance(answer, dict) or not ({"choices", "error"} & set(answer)):
-        raise Transient(f"the answer is no chat completion: {text[:80]!r}")
+        raise Transient(f"the answer is no chat completion: {_head(text)!r}")
     return answer
+
+
+def _head(text: str) -> str:
+    """The first words, cut only once they hold no key that a cut could make unknown."""
+    return redact(text[:2_000])[:80]
