@@ -18,8 +18,9 @@ FEW: Final = 6
 MOST_CLUSTERS: Final = 8
 CLEAR: Final = 0.05
 """Mean silhouette (cosine) below which no number of clusters is better than one."""
-SILHOUETTE_TEXTS: Final = 1000
-"""It compares every text with every other: of more, so many are looked at."""
+FITTED: Final = 1000
+"""Of more different texts so many, evenly spaced, make the clusters; the others join the nearest one."""
+FEATURES: Final = 2000
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Kana and Han, written without spaces: pairs of signs stand in for words."""
@@ -37,12 +38,14 @@ def cluster_texts(texts: Sequence[str], *, seed: int) -> tuple[TextCluster, ...]
     """Texts that say alike things together, largest cluster first.
 
     Word and word-pair TF-IDF, k-means with the number of clusters (2–8) of the best mean silhouette; one cluster where
-    there are under 6 texts or none stands apart. `seed` is k-means' own: the same texts give the same clusters.
+    there are under 6 texts or none stands apart. Texts of the same words are one point with their number as weight:
+    alone they would look like clusters. `seed` is k-means' own: the same texts give the same clusters.
     """
     if not texts:
         return ()
     vectors, names = _vectors(texts)
-    codes = _codes(vectors, seed=seed)
+    kinds = _kinds(texts)
+    codes = _codes(vectors[kinds.first], times=kinds.times, seed=seed, of=len(texts))[kinds.place]
     found = [
         TextCluster(
             _terms(vectors, names, inside=codes == code), tuple(int(place) for place in np.flatnonzero(codes == code))
@@ -57,7 +60,7 @@ def typical(texts: Sequence[str]) -> list[int]:
     if not any(text.strip() for text in texts):
         return list(range(len(texts)))
     vectors, _ = _vectors(texts)
-    near = np.round(vectors @ vectors.mean(axis=0), 9)
+    near = np.round(np.asarray(vectors @ _mean(vectors)), 9)
     return [int(place) for place in np.argsort(-near, kind="stable")]
 
 
@@ -73,48 +76,65 @@ def words(text: str) -> list[str]:
     return found
 
 
-def _vectors(texts: Sequence[str]) -> tuple[Floats, list[str]]:
-    """(n, terms) TF-IDF with rows of length 1, and the terms; a text without words is a row of 0."""
+@dataclass(frozen=True)
+class _Kinds:
+    """Different texts: the first of each, how often each comes, and which kind each text is of."""
+
+    first: NDArray[np.int64]
+    times: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+
+def _kinds(texts: Sequence[str]) -> _Kinds:
+    keys = np.array([" ".join(words(text)) for text in texts], dtype=object)
+    _, first, place, times = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return _Kinds(first.astype(np.int64), times.astype(np.int64), place.reshape(-1).astype(np.int64))
+
+
+def _vectors(texts: Sequence[str]) -> tuple[Any, list[str]]:
+    """Sparse (n, terms) TF-IDF with rows of length 1, and the terms; a text without words is a row of 0."""
+    from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer  # slow to import
 
     def tokens(text: str) -> list[str]:
         return [word for word in words(text) if word not in ENGLISH_STOP_WORDS]
 
+    if not any(tokens(text) for text in texts):
+        return csr_matrix((len(texts), 1)), [""]
     vectorizer = TfidfVectorizer(
-        tokenizer=tokens, token_pattern=None, lowercase=False, ngram_range=(1, 2), max_features=5000
+        tokenizer=tokens, token_pattern=None, lowercase=False, ngram_range=(1, 2), max_features=FEATURES
     )
-    try:
-        table: Any = vectorizer.fit_transform(texts)
-    except ValueError:  # no text has a word: "empty vocabulary"
-        return np.zeros((len(texts), 1)), [""]
-    return np.asarray(table.todense(), dtype=np.float64), [str(name) for name in vectorizer.get_feature_names_out()]
+    table = vectorizer.fit_transform(texts).tocsr()
+    return table, [str(name) for name in vectorizer.get_feature_names_out()]
 
 
-def _codes(vectors: Floats, *, seed: int) -> NDArray[np.int64]:
-    """Cluster of each text. Equal texts are one point with their number as weight: alone they would look like clusters."""
+def _codes(points: Any, *, times: NDArray[np.int64], seed: int, of: int) -> NDArray[np.int64]:
+    """Cluster of each kind of text; `of`: how many texts there are."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
-    points, place, times = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
-    n = len(points)
-    looked_at = np.linspace(0, n - 1, min(n, SILHOUETTE_TEXTS)).astype(np.int64)
-    best, clear = np.zeros(n, dtype=np.int64), CLEAR
-    for k in range(2, min(MOST_CLUSTERS, n - 1) + 1) if len(vectors) >= FEW else ():
-        means = KMeans(k, n_init=5, random_state=seed)
-        codes = np.asarray(means.fit_predict(points, sample_weight=times), dtype=np.int64)
-        if len(np.unique(codes[looked_at])) < 2:
+    n = points.shape[0]
+    fitted = np.linspace(0, n - 1, min(n, FITTED)).astype(np.int64)
+    some, best, clear = points[fitted], np.zeros(n, dtype=np.int64), CLEAR
+    for k in range(2, min(MOST_CLUSTERS, n - 1) + 1) if of >= FEW else ():
+        means = KMeans(k, n_init=3, random_state=seed).fit(some, sample_weight=times[fitted])
+        if len(np.unique(means.labels_)) < 2:
             continue
-        score = silhouette_score(points[looked_at], codes[looked_at], metric="cosine")
+        score = silhouette_score(some, means.labels_, metric="cosine")
         if score > clear + 1e-9:
-            best, clear = codes, float(score)
-    return best[place.reshape(-1)]
+            best, clear = np.asarray(means.predict(points), dtype=np.int64), float(score)
+    return best
 
 
-def _terms(vectors: Floats, names: Sequence[str], *, inside: NDArray[np.bool_]) -> tuple[str, ...]:
+def _mean(vectors: Any) -> Floats:
+    return np.asarray(vectors.mean(axis=0), dtype=np.float64).reshape(-1)
+
+
+def _terms(vectors: Any, names: Sequence[str], *, inside: NDArray[np.bool_]) -> tuple[str, ...]:
     """The terms with the largest mean weight inside, above the mean weight outside; parts of a chosen pair are left out."""
-    centre = vectors[inside].mean(axis=0)
+    centre = _mean(vectors[np.flatnonzero(inside)])
     if not inside.all():
-        centre = centre - vectors[~inside].mean(axis=0)
+        centre = centre - _mean(vectors[np.flatnonzero(~inside)])
     chosen: list[str] = []
     for place in np.argsort(-np.round(centre, 9), kind="stable"):
         name = names[int(place)]
