@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from eva.edges.tracking.locks import alone
-from eva.edges.tracking.retrying import patiently
+from eva.edges.tracking.retrying import ATTEMPTS, patiently
 from eva.edges.tracking.spec import TrackingSpec
 from eva.edges.tracking.stored import StoredPrompt, StoredRun, StoredTrace, run_of, trace_of
 from eva.edges.tracking.wire import WireTrace, info_dict
@@ -32,8 +32,9 @@ T = TypeVar("T")
 class Store:
     """One MLflow store, opened. Raises TrackingError, which says how to log the run later."""
 
-    def __init__(self, tracking: TrackingSpec) -> None:
+    def __init__(self, tracking: TrackingSpec, *, attempts: int = ATTEMPTS) -> None:
         self.tracking = tracking
+        self.attempts = attempts
         self.client = _open(tracking)
 
     # experiments
@@ -235,18 +236,21 @@ class Store:
         from mlflow.exceptions import MlflowException
 
         try:
-            return patiently(action, kind=MlflowException)
+            return patiently(action, kind=MlflowException, attempts=self.attempts)
         except MlflowException as error:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> TrackingError:
-        return TrackingError(f"MLflow at {self.tracking.uri}: {str(error).splitlines()[0]}")
+        first = str(error).splitlines()[0]
+        told = "cannot be reached" if "Max retries exceeded" in first else f"says: {first}"
+        return TrackingError(f"MLflow at {self.tracking.uri} {told}.")
 
 
 def load() -> None:
     """Import MLflow with its side doors shut: no telemetry, nothing queued, few words."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_ENABLE_ASYNC_LOGGING", "false")
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     import mlflow  # noqa: F401  # for its side effect: the next import is free
 

@@ -83,7 +83,7 @@ def _log(folder: RunFolder, store: Store, tracking: TrackingSpec) -> LoggedRun:
     end = {"mlflow.note.content": text[: facts.TAG_CHARS], DONE: folder.digest}
     store.log(job.run_id, tags=end, at_ms=job.at_ms)
     store.end_run(job.run_id, facts.STATUS.get(folder.status, "FAILED"), end_ms=moment_ms(folder.run.get("finished")))
-    notes = [*pages.remarks, *(f"{name}: unknown file, not logged" for name in folder.unknown)]
+    notes = [*pages.remarks, *pages.pace, *(f"{name}: unknown file, not logged" for name in folder.unknown)]
     return LoggedRun(
         uri=tracking.uri,
         experiment_id=experiment_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,8 @@ from eva.edges.tracking.items import chosen, item_traces
 from eva.edges.tracking.stored import StoredOpinion, StoredTrace, by_person
 from eva.edges.tracking.wire import Target, WireOpinion, WireTrace, wire
 
+MANY = 200
+"""Traces from which on the slower way is worth a word."""
 SPANS_WRITTEN = "mlflow.trace.spansLocation"
 """The tag that a trace has once its span is there too."""
 
@@ -25,6 +28,9 @@ class Pages:
     writer: str
     """tables, client or none."""
     remarks: tuple[str, ...]
+    """What was left out, for the run's note too."""
+    pace: tuple[str, ...] = ()
+    """Why writing was slow, for whoever waits."""
 
 
 def write_pages(folder: RunFolder, store: Store, target: Target, *, keep: bool, known: bool) -> Pages:
@@ -46,8 +52,8 @@ def write_pages(folder: RunFolder, store: Store, target: Target, *, keep: bool, 
     else:
         store.delete_traces(target.experiment_id, list(there))
         missing = [_with_people(trace, there.get(trace.trace_id)) for trace in wanted]
-    writer, slow = _write(store, missing)
-    return Pages(len(wanted), writer, (*_remarks(len(every), len(wanted), tracking.traces), *slow))
+    writer, pace = _write(store, missing)
+    return Pages(len(wanted), writer, _remarks(len(every), len(wanted), tracking.traces), pace)
 
 
 def _write(store: Store, traces: Sequence[WireTrace]) -> tuple[str, tuple[str, ...]]:
@@ -55,8 +61,11 @@ def _write(store: Store, traces: Sequence[WireTrace]) -> tuple[str, tuple[str, .
     if not traces:
         return "none", ()
     if not store.tracking.fast_traces or store.tracking.uri.startswith("http"):
+        start = time.monotonic()
         store.write_traces(traces)
-        return "client", ()
+        rate = len(traces) / max(time.monotonic() - start, 0.001)
+        told = f"{len(traces):,} traces through the public client, {rate:.0f} a second: `tracking.traces=moved` writes fewer."
+        return "client", (told,) if len(traces) > MANY else ()
     try:
         tables.write_traces(store.tracking.uri, traces)
     except tables.NotUsable as error:

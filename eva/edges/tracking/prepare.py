@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eva.edges.tracking import client
 from eva.edges.tracking.names import experiment_name
+from eva.edges.tracking.retrying import BEFORE_A_RUN
 from eva.edges.tracking.spec import SCHEMA_REVISION, TrackingSpec
 from eva.errors import TrackingError
 
@@ -34,7 +35,7 @@ def prepare_store(tracking: TrackingSpec, *, judge: str | None = None) -> None:
         if judge is not None and (lost := _deleted(path, experiment_name(judge))) is not None:
             raise deleted(tracking, experiment_name(judge), lost)
         return
-    store = client.Store(tracking)
+    store = client.Store(tracking, attempts=BEFORE_A_RUN)
     if judge is not None:
         open_experiment(store, judge)
 

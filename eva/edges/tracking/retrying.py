@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-ATTEMPTS, FIRST_WAIT_S = 8, 0.25
-"""Half a minute of waiting in all: long enough for a server to be started again. MLflow's own retries are off."""
+ATTEMPTS, FIRST_WAIT_S = 9, 0.25
+"""A minute of waiting in all: long enough for a server to be started again. MLflow's own retries are off."""
+BEFORE_A_RUN = 4
+"""Attempts before anything is paid: two seconds, since a server that is away is better known at once."""
 PASSING = (
     "database is locked",
     "deadlock",
@@ -32,9 +34,9 @@ def passing(error: Exception) -> bool:
     return getattr(error, "error_code", "") == "TEMPORARILY_UNAVAILABLE" or any(word in words for word in PASSING)
 
 
-def patiently(action: Callable[[], T], *, kind: type[Exception]) -> T:
+def patiently(action: Callable[[], T], *, kind: type[Exception], attempts: int = ATTEMPTS) -> T:
     """`action`, tried again with doubling waits while errors of `kind` pass; the last one is raised as it is."""
-    for attempt in range(ATTEMPTS - 1):
+    for attempt in range(attempts - 1):
         try:
             return action()
         except kind as error:

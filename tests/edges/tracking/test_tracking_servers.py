@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eva.edges.tracking import LoggedRun, TrackingSpec, log_run, prepare_store
+from eva.edges.tracking import LoggedRun, TrackingSpec, log_run, prepare_store, retrying
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.labels import pull
 from eva.edges.tracking.postgres import Postgres, binary
@@ -138,8 +138,11 @@ def test_a_label_added_by_the_pages_own_api_is_pulled(tmp_path: Path, server: Tr
     assert [(note.annotator, note.label) for note in found[trace.tags["eva.item_id"]]] == [("reviewer", "3")]
 
 
-def test_a_server_that_is_away_costs_nothing_but_time(tmp_path: Path, prepared: Path) -> None:
+def test_a_server_that_is_away_costs_nothing_but_time(
+    tmp_path: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stopped: an error that names the command. Started again: that command completes the run."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.01)
     backend = tmp_path / "server.db"
     shutil.copy(prepared, backend)
     planned = plan(tmp_path, backend_uri=f"sqlite:///{backend}", port=free_port(), workers=1)
@@ -149,7 +152,7 @@ def test_a_server_that_is_away_costs_nothing_but_time(tmp_path: Path, prepared: 
     prepare_store(tracking, judge="conciseness")
     process.terminate()
     process.wait()
-    with pytest.raises(TrackingError, match="python -m eva log conciseness-v1-00"):
+    with pytest.raises(TrackingError, match=r"cannot be reached.*python -m eva log conciseness-v1-00"):
         log_run(folder, tracking=tracking)
     process = start(planned)
     result = logged(folder, tracking)
