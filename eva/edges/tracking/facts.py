@@ -53,6 +53,7 @@ def tags(folder: RunFolder) -> dict[str, str]:
         "eva.status": folder.status,
         "eva.judge": folder.judge,
         "eva.prompt": run.get("prompt"),
+        "eva.prompt_edited": "true" if run.get("prompt_edited") else None,
         "eva.prompt_sha256": run.get("prompt_sha256"),
         "eva.model.requested": model.get("requested") or model.get("id"),
         "eva.model.answered": ", ".join(map(str, model.get("answered") or ())),

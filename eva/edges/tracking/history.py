@@ -53,6 +53,8 @@ class KnownRun:
     identity: str
     sweep: str
     link: str
+    edited: bool = False
+    """The prompt was edited on the command line: not what its version says."""
 
 
 def list_runs(
@@ -79,10 +81,10 @@ def list_runs(
 def history(runs: Iterable[KnownRun]) -> dict[str, list[KnownRun]]:
     """For a chart over prompt versions: a line a model (and language and dataset, where they differ), in order.
 
-    Of several runs of one version the newest finished one counts. Pure.
+    Of several runs of one version the newest finished one counts; edited prompts are no versions. Pure.
     """
     newest: dict[tuple[str, str], KnownRun] = {}
-    every = [run for run in runs if run.status == "finished"]
+    every = [run for run in runs if run.status == "finished" and not run.edited]
     several = {
         "language": len({run.language for run in every}) > 1,
         "dataset": len({run.dataset_sha256 for run in every}) > 1,
@@ -118,6 +120,7 @@ def known_run(run: StoredRun, tracking: TrackingSpec) -> KnownRun:
         identity=tags.get("eva.identity", ""),
         sweep=tags.get("eva.sweep", ""),
         link=links(tracking, run.experiment_id, run.run_id, None).run,
+        edited=tags.get("eva.prompt_edited") == "true",
     )
 
 

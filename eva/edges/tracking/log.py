@@ -102,7 +102,7 @@ def _start(folder: RunFolder, store: Store, experiment_id: str) -> _Logging:
     begun = {**facts.tags(folder), **facts.PAGE_IS_EVALUATION, BEGUN: folder.digest}
     if found is None:
         name = run_name(
-            str(run.get("prompt")),
+            f"{run.get('prompt')}{' edited' if run.get('prompt_edited') else ''}",
             str((run.get("model") or {}).get("name")),
             str(run.get("language")),
             str((run.get("dataset") or {}).get("name")),

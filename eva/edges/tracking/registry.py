@@ -26,7 +26,8 @@ class PromptText:
     text: str
     message: str
     tags: Mapping[str, str]
-    alias: str
+    alias: str | None
+    """None for a text that no release holds: one edited on the command line."""
 
     @property
     def sha256(self) -> str:
@@ -36,7 +37,9 @@ class PromptText:
 def prompt_texts(folder: RunFolder) -> list[PromptText]:
     """The run's compiled prompts, one per language and pipeline, in the order of prompt_parts.json."""
     run = folder.run
+    edited = bool(run.get("prompt_edited"))
     alias = CANDIDATE if run.get("draft", run.get("parent") is not None) else RELEASED
+    summary = str(run.get("summary") or run.get("prompt") or "")
     out = []
     for key, parts in folder.parts.items():
         language, _, pipeline = key.partition(".")
@@ -46,6 +49,7 @@ def prompt_texts(folder: RunFolder) -> list[PromptText]:
             "language": language,
             "pipeline": pipeline or None,
             "parent": run.get("parent"),
+            "edited": "true" if edited else None,
             "path": f"conf/prompt/{folder.judge}/{run.get('prompt')}.yaml",
             "git.commit": (run.get("git") or {}).get("commit"),
             "sha256": hashlib.sha256(text.encode()).hexdigest(),
@@ -55,9 +59,9 @@ def prompt_texts(folder: RunFolder) -> list[PromptText]:
             PromptText(
                 name=prompt_name(folder.judge, language, pipeline or "cascade"),
                 text=text,
-                message=str(run.get("summary") or run.get("prompt") or ""),
+                message=f"{run.get('prompt')}, edited on the command line" if edited else summary,
                 tags={key: str(value) for key, value in tags.items() if value},
-                alias=alias,
+                alias=None if edited else alias,
             )
         )
     return out
@@ -91,6 +95,8 @@ def _of(versions: Sequence[StoredPrompt], sha256: str) -> StoredPrompt | None:
 
 def _point(store: Store, prompt: PromptText, found: StoredPrompt, versions: Sequence[StoredPrompt]) -> None:
     """Move the alias here, unless it already stands at a later release: measuring v1 again does not un-release v2."""
+    if prompt.alias is None:
+        return
     there = store.aliased(prompt.name, prompt.alias)
     holder = next((row for row in versions if row.version == there), None)
     if holder is None or _order(holder) < _order(found):

@@ -60,6 +60,7 @@ def test_history_is_a_line_a_model_in_order_of_versions() -> None:
         known("v2", run_id="old"),
         known("v2", run_id="new", created="2026-01-02"),
         known("v3", status="interrupted"),
+        known("v2", run_id="edited", created="2026-01-03", edited=True),
         known("v1", model="n"),
     ]
 

@@ -174,6 +174,18 @@ def test_a_prompt_is_registered_once_a_content(tmp_path: Path, tracking: Trackin
     assert (store.aliased("conciseness", "released"), store.aliased("conciseness", "candidate")) == (1, 2)
 
 
+def test_a_prompt_edited_on_the_command_line_is_never_the_released_one(tmp_path: Path, tracking: TrackingSpec) -> None:
+    """It is a version of its own, said to be edited, and no alias points at it."""
+    logged(make_run(tmp_path / "runs", prompt="v2"), tracking)
+    edited = make_run(tmp_path / "runs", prompt="v2", minute=1, changes={"prompt_edited": True})
+    (edited / "prompt_parts.json").write_text(json.dumps({"en.cascade": {"sections.role": "One rule less."}}))
+    logged(edited, tracking)
+    store = Store(tracking)
+
+    assert [row.tags.get("edited") for row in store.prompt_versions("conciseness")] == [None, "true"]
+    assert store.aliased("conciseness", "released") == 1
+
+
 def test_none_logs_nothing(tmp_path: Path) -> None:
     """tracking=none opens no store."""
     assert log_run(make_run(tmp_path / "runs"), tracking=TrackingSpec(kind="none")) is None
