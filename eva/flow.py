@@ -148,7 +148,7 @@ def open_tracking(settings: Settings) -> None:
     tracking = settings.tracking.at(provenance.ROOT)
     if tracking.kind != "none":
         prepare_store(tracking, judge=settings.judge.name)
-        import_in_background()
+        import_in_background(tracking)
 
 
 def exit_code(asked: Asked, summary: Summary, *, max_failures: float) -> int:

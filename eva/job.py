@@ -68,6 +68,8 @@ def print_end(finished: Finished, *, home: str) -> None:
         print(f"         {logged.links.run}")
         if logged.links.comparison:
             print(f"         {logged.links.comparison}")
+        for note in logged.notes:
+            print(f"         note: {note}")
     if finished.exit_code == 130:
         print("interrupted: the same command goes on where this one stopped", file=sys.stderr)
     elif finished.exit_code == 1:
