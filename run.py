@@ -14,13 +14,21 @@ def main() -> None:
     import hydra  # after --help and the checks, which need none of it
     from omegaconf import DictConfig
 
+    begun = False
+
     @hydra.main(config_path="conf", config_name="config", version_base="1.3")
     def job(config: DictConfig) -> None:
+        nonlocal begun
+        begun = True
         from eva.job import run_job
 
         run_job(config)
 
-    job()
+    try:
+        job()
+    except SystemExit as end:
+        # Hydra leaves with 1 where it cannot compose; 1 is ours for too many failures, and 2 for wrong settings.
+        sys.exit(2 if end.code == 1 and not begun else end.code)
 
 
 def sweep() -> int:

@@ -8,6 +8,7 @@ a run exists, is written last.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
@@ -21,6 +22,7 @@ import pandas as pd
 
 from eva.errors import StoreError, UnknownChoice
 
+log = logging.getLogger("eva")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{2,200}")
 
 
@@ -129,9 +131,21 @@ def strict(value: Any) -> Any:
 
 
 def all_runs(home: Path) -> list[RunFolder]:
-    """Every run that has a run.json, oldest first by creation time, then id."""
-    folders = [RunFolder(path.parent) for path in (home / "runs").glob("*/run.json")]
+    """Every run that has a run.json, oldest first by creation time, then id. A copy under another name, and a run.json that
+    cannot be read, are said and left out: neither is a run, and neither stands in the way of the others."""
+    folders = [folder for path in (home / "runs").glob("*/run.json") if _is_run(folder := RunFolder(path.parent))]
     return sorted(folders, key=lambda folder: (str(folder.meta.get("created", "")), folder.run_id))
+
+
+def _is_run(folder: RunFolder) -> bool:
+    try:
+        named = str(folder.meta.get("run_id"))
+    except StoreError as error:
+        log.warning("%s", error)
+        return False
+    if named != folder.run_id:
+        log.warning("%s is a copy of run %s and counts as none", folder.path, named)
+    return named == folder.run_id
 
 
 def find_run(home: Path, name: str) -> RunFolder:
