@@ -79,7 +79,7 @@ def check_choices(overrides: Iterable[str]) -> None:
     groups = {path.name for path in CONF.iterdir() if path.is_dir()} - {"fragment", "hydra"}
     for override in overrides:
         key, _, value = override.lstrip("+").partition("=")
-        if key in groups and value and not value.startswith(("{", "[", "$")):
+        if key in groups and value and not value.startswith(("{", "[", "${")):
             chosen[key] = [name.strip().strip("'\"") for name in value.split(",")]
     for group, names in chosen.items():
         for name in names:
