@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eva.edges.compose import compose
+from eva.edges.compose import choices, compose, languages
+from eva.edges.identity import model_identity
 from eva.edges.runs import RunFolder
 from eva.edges.settings import settings_from
 from eva.errors import ComparisonError, ConfigError, UnknownChoice
 from eva.flow import Finished, plan_run, validate
+from eva.judges.plan import make_plan
 from tests import recordings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -206,6 +209,34 @@ def test_no_label_reaches_a_request() -> None:
 
     assert notes
     assert not [note for note in notes if note in sent]
+
+
+@pytest.mark.parametrize("judge", choices("judge"))
+@pytest.mark.parametrize("bounded", ["null", "40"])
+def test_labels_change_no_request(judge: str, bounded: str) -> None:
+    """Without any label every request has the same digest: which turns people rated must not show."""
+    own = [
+        f"judge={judge}",
+        "model=scripted",
+        "tracking=none",
+        "model.structured_output=true",
+        f"model.bounded_strings={bounded}",
+    ]
+    settings = settings_from(compose(own))
+    plan = plan_run(settings)
+    bare = replace(plan.dataset, records=tuple(replace(record, labels={}) for record in plan.dataset.records))
+    again = make_plan(
+        judge=settings.judge,
+        prompt=settings.prompt,
+        language=settings.language,
+        languages=languages(),
+        dataset=bare,
+        model_identity=model_identity(settings.model),
+        structured_output=True,
+        max_chars=settings.model.bounded_strings,
+    )
+
+    assert [request.digest for request in again.requests] == [request.digest for request in plan.requests]
 
 
 def test_the_defaults_of_the_early_check_are_the_configs() -> None:

@@ -48,8 +48,12 @@ def _whole(record: Record) -> Item:
     )
 
 
+def _spoken(judge: JudgeSpec, record: Record) -> list[int]:
+    return sorted({event.turn_id for event in record.events if event.type == judge.speaker})
+
+
 def _turns(judge: JudgeSpec, record: Record) -> tuple[Item, ...]:
-    spoken = {event.turn_id for event in record.events if event.type == judge.speaker}
+    spoken = set(_spoken(judge, record))
     labelled = {int(key.removeprefix("turn:")) for key in record.labels if key.startswith("turn:") and "/" not in key}
     return tuple(
         Item(
@@ -76,7 +80,8 @@ def schema(judge: JudgeSpec, record: Record, *, max_chars: int | None) -> Schema
     if not max_chars:
         one = object_schema({"turn_id": {"type": "integer"}, **body})
         return object_schema({"turns": {"type": "array", "items": one}})
-    turns = [object_schema({"turn_id": {"const": item.turn_id}, **body}) for item in _turns(judge, record)]
+    # Spoken turns only: which turns people labelled is label-side and must not change a request.
+    turns = [object_schema({"turn_id": {"const": turn}, **body}) for turn in _spoken(judge, record)]
     return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
 
 
@@ -112,10 +117,14 @@ def _read_turns(judge: JudgeSpec, record: Record, *, reply: Reply) -> tuple[Verd
     known = {item.turn_id for item in wanted}
     invented = [turn for turn in by_turn if turn is not None and turn not in known and _is_rated(judge, by_turn[turn])]
     extra = (*named("unknown_turn", sorted(invented)), *(("turn_id_unreadable",) if _is_rated(judge, nowhere) else ()))
+    spoken = set(_spoken(judge, record))
     return tuple(
         _read_turn(
             judge, item, by_turn.get(item.turn_id, []), repeat=reply.repeat, repaired=picked.repaired, extra=extra
         )
+        if item.turn_id in spoken or item.turn_id in by_turn
+        # Leaving out a turn in which the rated speaker is silent says the same as null.
+        else _verdict(item, NOT_APPLICABLE, repeat=reply.repeat, repaired=picked.repaired, broken=extra)
         for item in wanted
     )
 

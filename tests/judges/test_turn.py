@@ -63,6 +63,14 @@ def test_null_for_a_turn_that_is_no_item_breaks_no_rule() -> None:
     assert {verdict.broken_rules for verdict in found} == {()}
 
 
+def test_leaving_out_a_silent_turn_is_no_failure() -> None:
+    """A turn that people call not applicable, since the speaker says nothing: null and silence are the same."""
+    silent = record(2, labels={"turn:7": (Annotation(label=NOT_APPLICABLE, annotator="a"),)})
+    found = turn.read(CONCISENESS, silent, reply=reply_json([entry(1, 3), entry(2, 3)]))
+
+    assert outcomes(list(found)) == ["3", "3", NOT_APPLICABLE]
+
+
 def test_the_best_rating_has_no_failure_mode() -> None:
     """C28: the rating stands, the contradiction is counted."""
     found = read([entry(1, 3, ["verbosity_or_filler"]), entry(2, 2, ["Verbosity or filler", "other"]), entry(3, 3)])
