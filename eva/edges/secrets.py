@@ -43,6 +43,7 @@ _GIVEN_OUT = re.compile(
     r"|eyJ[\w-]{10,4096}+\.eyJ[\w-]{10,8192}+\.[\w-]{10,4096}+"
     r")"
 )
+_KEY_LIKE = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 LONGEST_WORD = 24
 """A value behind a header's name that is as long as this is taken for a credential even without a digit."""
 
@@ -78,6 +79,8 @@ def without_credentials(url: str) -> str:
 def _known_values() -> list[str]:
     """Values of key variables, as they stand and as URLs and JSON spell them; the longest first."""
     values = {os.environ.get(name, "").strip() for name in KEY_VARIABLES}
+    # Whatever variable is named like a key may be one that a provider's library reads by itself.
+    values |= {value.strip() for name, value in os.environ.items() if _KEY_LIKE.search(name) and _is_random(value.strip())}
     found: set[str] = set()
     for value in values:
         if len(value) >= SHORTEST_VALUE:

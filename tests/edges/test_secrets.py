@@ -128,3 +128,10 @@ def test_a_long_text_is_quick() -> None:
 )
 def test_an_address_is_stored_without_user_and_query(url: str, bare: str) -> None:
     assert without_credentials(url) == bare
+
+
+def test_a_key_of_a_provider_that_nobody_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its library reads the variable by itself, and its error text may show the value."""
+    monkeypatch.setenv("FIREWORKS_AI_API_KEY", "fw_3ZabcdEFGH12345678zz")
+
+    assert redact("Incorrect API key provided: fw_3ZabcdEFGH12345678zz.") == "Incorrect API key provided: [redacted]."
