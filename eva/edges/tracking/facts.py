@@ -66,7 +66,7 @@ def tags(folder: RunFolder) -> dict[str, str]:
         "eva.task": run.get("task"),
         "eva.sweep": run.get("sweep"),
         "eva.command": run.get("command"),
-        "eva.folder": str(folder.path.resolve()),
+        "eva.folder": folder.path.name,
         "eva.created": run.get("created"),
         "eva.finished": run.get("finished"),
         "eva.verdict": headline_verdict(folder.comparison),
