@@ -134,10 +134,17 @@ def _ends(paired: Paired, gap: Compute, *, arms: tuple[Floats, Floats] | None, s
 
 
 def _bounds(arms: tuple[Floats, Floats], *, scale: float, tail: float) -> tuple[float, float]:
-    up, down, clusters = _changed(arms)
+    """Ends of what may change each way, as shares of items; they always hold the change that was seen.
+
+    Clusters of unlike sizes count as n² / Σ n_g² equal ones (Kish): one cluster with half of the items is half of the data.
+    """
+    up, down, _ = _changed(arms)
+    sums = _paired_sums(arms)
+    clusters = max(1, int(sums[:, 1].sum() ** 2 / (sums[:, 1] ** 2).sum()))
+    seen = scale * float(sums[:, 0].sum() / sums[:, 1].sum())
     return (
-        -scale * power.most_that_may_change(down, clusters=clusters, tail=tail),
-        scale * power.most_that_may_change(up, clusters=clusters, tail=tail),
+        min(seen, -scale * power.most_that_may_change(down, clusters=clusters, tail=tail)),
+        max(seen, scale * power.most_that_may_change(up, clusters=clusters, tail=tail)),
     )
 
 
@@ -204,6 +211,8 @@ def _equivalent(
     clusters = paired.resampled.n_clusters
     if clusters < 2 or margin <= 0:
         return None
+    if abs(value) > margin:
+        return False
     if arms is not None and _few(arms):
         low, high = _bounds(arms, scale=scale, tail=0.05)
         return -margin < low and high < margin
@@ -215,8 +224,10 @@ def _equivalent(
 
 def _visible(paired: Paired, ends: Ends, *, arms: tuple[Floats, Floats] | None, scale: float) -> float | None:
     clusters = paired.resampled.n_clusters
+    if clusters < power.SHOWING:  # 2^-(5-1): no pattern of signs of five clusters has p ≤ .05
+        return None
     if arms is not None and _few(arms):
-        return min(1.0, power.SHOWING / clusters) * scale if clusters > 1 else None
+        return min(1.0, power.SHOWING / clusters) * scale
     se = clustered_se(_paired_sums(arms)) if arms is not None else ends.se
     return power.smallest_visible(se, clusters=clusters) if se else None
 

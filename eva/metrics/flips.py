@@ -36,10 +36,17 @@ def find_flips(before: pd.DataFrame, after: pd.DataFrame, *, pair: Pair) -> tupl
     counts = FlipCounts(
         **how_many,
         unchanged=int((kinds == _NONE).sum()),
-        mcnemar_p=mcnemar_p(how_many["fixed"], how_many["broken"]) if labelled else None,
+        mcnemar_p=_mcnemar(*modes, gold=pair.before.gold) if labelled else None,
         by_repeat=tuple(_one_repeat(pair, counted[0], repeat=repeat) for repeat in range(pair.after.n_repeats)),
     )
     return _flips(pair, kinds, modes=modes, counted=counted, rows=(before, after)), counts
+
+
+def _mcnemar(before: NDArray[np.int64], after: NDArray[np.int64], *, gold: NDArray[np.int64]) -> float:
+    """Exact McNemar on modal correctness. No verdict and a tie are wrong, as everywhere else."""
+    rated = gold >= 0
+    right_before, right_after = rated & (before == gold), rated & (after == gold)
+    return mcnemar_p(int((~right_before & right_after).sum()), int((right_before & ~right_after).sum()))
 
 
 def flip_kinds(before: NDArray[np.int64], after: NDArray[np.int64], *, matrix: VerdictMatrix) -> NDArray[np.int64]:
