@@ -156,7 +156,7 @@ def _floor(name: str, lowest: float, summary: Summary) -> Rule:
     if not isinstance(found, Spread | Estimate):
         raise UnknownChoice("gate.floor", name, [key for key in words.STATISTICS if key != "accuracy_readable"])
     value = found.mean if isinstance(found, Spread) else found.value
-    title = f"floor of {words.statistic(name).lower()}"
+    title = f"floor of {words.noun(name)}"
     if value is None:
         return Rule(title, "cannot tell", line("it is undefined in the after run"))
     told = f"{numbers.level(value, unit)}, at least {numbers.level(lowest, unit)} is asked for"
@@ -167,7 +167,7 @@ def _drop(name: str, allowed: float, comparison: Comparison) -> Rule:
     known = {difference.statistic: difference for difference in comparison.differences}
     if name not in known and name not in words.STATISTICS:
         raise UnknownChoice("gate.largest_drop", name, {*words.STATISTICS, *known})
-    title = f"largest drop of {words.statistic(name).lower()}"
+    title = f"largest drop of {words.noun(name)}"
     if name not in known:
         return Rule(title, "cannot tell", line("it was not compared: the runs have no human labels for it"))
     difference = known[name]
@@ -178,6 +178,10 @@ def _drop(name: str, allowed: float, comparison: Comparison) -> Rule:
     if ends is None:
         return Rule(title, "cannot tell", line(f"the difference or its interval is undefined; {limit}"))
     worst, best = ends
+    low, point, high = difference.difference.low, difference.difference.value, difference.difference.high
+    if low is not None and point is not None and high is not None and not low <= point <= high:
+        told = f"{words.delta(difference)}: the difference lies outside its own interval; {limit}"
+        return Rule(title, "cannot tell", line(told))
     outcome: Outcome = "pass" if worst >= -allowed else "fail" if best < -allowed else "cannot tell"
     return Rule(title, outcome, line(f"{words.delta(difference)}; {limit}"))
 

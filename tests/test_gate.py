@@ -20,7 +20,9 @@ GATES = sorted((Path(__file__).parent.parent / "conf" / "gate").glob("*.yaml"))
 
 
 def dropped(low: float | None, high: float | None, **changes: Any) -> Comparison:
-    difference = made.difference("accuracy", 0.70, 0.69, low=low, high=high, verdict="cannot tell", **changes)
+    """By the middle of the interval: a point outside its own interval decides nothing."""
+    after = 0.70 + (-0.01 if low is None or high is None else (low + high) / 2)
+    difference = made.difference("accuracy", 0.70, after, low=low, high=high, verdict="cannot tell", **changes)
     return made.comparison(differences=(difference,), flips=())
 
 
@@ -265,7 +267,7 @@ def test_the_result_is_a_part_of_a_report() -> None:
 
     block = part.blocks[0]
     first = "".join(run if isinstance(run, str) else run.text for run in block.lines[0])  # type: ignore[union-attr]  # bullets
-    assert first == "fail: largest drop of accuracy: −1.0 [−9.0, −6.0]; 5.0 points worse allowed"
+    assert first == "fail: largest drop of accuracy: −7.5 [−9.0, −6.0]; 5.0 points worse allowed"
 
 
 @pytest.mark.parametrize("path", GATES, ids=lambda path: path.stem)
@@ -282,5 +284,15 @@ def test_one_flip_among_many_items_breaks_no_default_gate() -> None:
     """CI does not fail on a single flaky item."""
     asked = TypeAdapter(Thresholds).validate_python(yaml.safe_load(GATES[0].read_text(encoding="utf-8")))
     one = made.difference("accuracy", 0.90, 0.89, low=-0.03, high=0.0, verdict="cannot tell")
+    other = replace(one, statistic="macro_f1")
 
-    assert decide(made.comparison(differences=(one,)), made.summary(), asked).outcome == "pass"
+    assert decide(made.comparison(differences=(one, other)), made.summary(), asked).outcome == "pass"
+
+
+def test_a_difference_outside_its_own_interval_decides_nothing() -> None:
+    """The point is one point worse: an interval of better values alone contradicts it."""
+    outside = made.difference("accuracy", 0.70, 0.69, low=0.01, high=0.03, verdict="cannot tell")
+    result = decide(made.comparison(differences=(outside,)), made.summary(), Thresholds(largest_drop={"accuracy": 0.05}))
+
+    assert result.outcome == "cannot tell"
+    assert "outside its own interval" in told(result, "largest drop of accuracy")

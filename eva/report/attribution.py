@@ -12,7 +12,7 @@ from eva.report.blocks import Block, Column, Line, Paragraph, Quoted, Section, S
 WORDS: Final[Mapping[Direction, str]] = {
     "down": "to a worse label",
     "up": "to a better label",
-    "other": "no majority on one side, or a scale without an order",
+    "other": "no most frequent verdict on one side, or a scale without an order",
 }
 EXPLANATION_CHARS: Final = 240
 _NOTE: Final = (

@@ -73,7 +73,7 @@ def meanings_blocks(used: Iterable[str]) -> tuple[Block, ...]:
     verdicts = tuple(
         line(Strong(word), f": {meaning}") for word, meaning in VERDICT_MEANINGS.items() if word in spoken or not spoken
     )
-    flip = Paragraph(line("A flip is an item whose majority verdict over the repeats differs:"))
+    flip = Paragraph(line("A flip is an item whose most frequent verdict over the repeats differs:"))
     return Bullets(verdicts), flip, Bullets(kinds)
 
 

@@ -10,7 +10,7 @@ from eva.report import numbers, words
 from eva.report.blocks import FlipDetail, Flips, ItemFacts, Line, Strong, Vote, line
 from eva.report.inputs import Pair
 
-NO_MAJORITY: Final = "no majority"
+NO_MAJORITY: Final = "no most frequent verdict"
 NO_VERDICT: Final = "no verdict"
 
 

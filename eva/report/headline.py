@@ -63,16 +63,74 @@ def sentence(pair: Pair, pairs: Sequence[Pair]) -> Line:
     """One judge's outcome: the word, the numbers with their interval, and what this set could have shown."""
     start, end = _SINGLE[words.verdict(pair)]
     judge = Quoted(words.name_of(pair, pairs))
-    first = words.headline(pair)
-    if first is None:
+    found = words.deciding(pair)
+    if not found:
         return line(start, judge, end, ": the runs share no statistic.")
-    shown = words.change_of(first)
-    noun = words.points(first.statistic)
-    told = f"{words.statistic(first.statistic).lower()} {shown.before} → {shown.after}, {shown.difference}{noun}"
-    interval = f" (95% interval {shown.interval})" if shown.interval else ""
+    first, told = found[0], {difference.verdict for difference in found}
+    if not _labelled(pair):
+        return line(_unmoved(pair), judge, f": {_share_changed(pair)}", *_unlabelled(found), ".")
+    if _unmoved(pair):
+        start = f"{_unmoved(pair)}{start[:1].lower()}{start[1:]}"
+    if len(told) > 1:
+        each = ", ".join(f"{words.noun(one.statistic)} {one.verdict}" for one in found)
+        mixed = ": mixed" if told == {"better", "worse"} else ""
+        figures = "; ".join(_figures(one) + _reach(one) for one in found)
+        return line(_unmoved(pair), judge, f": {each}{mixed}: {figures}{_baselines(pair)}.")
     if first.verdict == "same" and first.margin is not None:
-        end = f"{end} of {words.size(first.margin, first.statistic)}{noun}"
-    return line(start, judge, f"{end}: {told}{interval}{_reach(first)}.")
+        end = f"{end} of {words.size(first.margin, first.statistic)}{words.points(first.statistic)}"
+    return line(start, judge, f"{end}: {_figures(first)}{_reach(first)}{_baselines(pair)}.")
+
+
+def _unmoved(pair: Pair) -> str:
+    """That not one verdict differs, where that is known; it says more than any statistic."""
+    floor, counts = pair.comparison.floor, pair.comparison.counts
+    moved = counts.fixed + counts.broken + counts.moved + counts.undecided + counts.up + counts.down
+    return "No verdict differs; " if floor.between.value == 0 and not moved else ""
+
+
+def _share_changed(pair: Pair) -> str:
+    """How many items changed and by how much more than when nothing changes: a mean hides moves that cancel."""
+    floor = pair.comparison.floor
+    if floor.between.value is None:
+        return ""
+    told = f"{numbers.percent(floor.between.value, 1)} of the items changed"
+    if floor.excess.value is None:
+        return f"{told} (the A/A floor is not known); "
+    return f"{told}, {words.shift(floor.excess)} points over the A/A floor; "
+
+
+def _unlabelled(found: Sequence[Difference]) -> list[Run]:
+    """Every statistic that stands for verdicts without labels, named with what it did."""
+    told: list[Run] = []
+    for one in found:
+        start, end = _SINGLE[one.verdict]
+        margin = f" of {words.size(one.margin, one.statistic)}{words.points(one.statistic)}" if one.margin else ""
+        end = {"moved": " moved"}.get(one.verdict, end) + (margin if one.verdict == "same" else "")
+        name = f"the {words.noun(one.statistic)}" if one.statistic in words.STATISTICS else one.statistic
+        start = start.replace("It", "it")
+        told += ["; " if told else "", start, Quoted(name), f"{end}: {_numbers(one)}{_reach(one)}"]
+    return told
+
+
+def _figures(difference: Difference) -> str:
+    """The statistic's name with its numbers."""
+    return f"{words.noun(difference.statistic)} {_numbers(difference)}"
+
+
+def _numbers(difference: Difference) -> str:
+    """Before, after, difference and its interval; why there is none where there is none."""
+    shown = words.change_of(difference)
+    told = f"{shown.before} → {shown.after}, {shown.difference}{words.points(difference.statistic)}"
+    if shown.interval:
+        return f"{told} (95% interval {shown.interval})"
+    note = difference.difference.note
+    return f"{told} (no interval: {note})" if note else told
+
+
+def _baselines(pair: Pair) -> str:
+    """That the after run does not beat a baseline, where labels were compared; "" where it beats them all."""
+    told = words.not_beaten(pair.after.summary) if _labelled(pair) else ""
+    return f"; after the change it does not beat {told}" if told else ""
 
 
 def main_tables(pairs: Sequence[Pair], *, limit: int | None = None) -> tuple[Table, ...]:
@@ -95,7 +153,7 @@ def interval_rows(pairs: Sequence[Pair]) -> tuple[IntervalRow, ...]:
         first = words.headline(pair)
         if first is not None:
             unit: Literal["points", "plain"] = "points" if words.points(first.statistic) else "plain"
-            name = f"{words.name_of(pair, pairs)}, {words.statistic(first.statistic).lower()}"
+            name = f"{words.name_of(pair, pairs)}, {words.noun(first.statistic)}"
             value = first.difference
             rows.append(IntervalRow(name, value.value, value.low, value.high, first.verdict, unit))
     return tuple(rows)
@@ -109,8 +167,10 @@ def legend(pairs: Sequence[Pair]) -> Paragraph:
 
 
 def noise_legend(pairs: Sequence[Pair]) -> str:
-    """What ± is, with the number of repeats."""
+    """What ± is, with the number of repeats; with one repeat everywhere, that no ± is there."""
     repeats = sorted({len(arm.summary.repeats) for pair in pairs for arm in (pair.before, pair.after)})
+    if repeats and repeats[-1] == 1:
+        return "With one repeat nothing is known of how noisy the judge is."
     return f"± is the run-to-run std over {_range(repeats)}; it says how noisy the judge is, not how sure we are."
 
 

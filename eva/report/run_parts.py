@@ -20,7 +20,7 @@ def outcome(arm: Arm) -> tuple[Line, ...]:
         return (line(judge, f": mean score {score} · {rests}; no human labels."),)
     told = words.estimate(summary.accuracy_interval, "accuracy")
     first = line(judge, f" agrees with the human labels on {told} · {rests}.")
-    beaten = _not_beaten(summary)
+    beaten = words.not_beaten(summary)
     return (first, line(Strong("It does not beat"), f" {beaten}.")) if beaten else (first,)
 
 
@@ -43,7 +43,8 @@ def headline_blocks(arm: Arm) -> tuple[Block, ...]:
             ends = numbers.interval(value.low, value.high, unit)
             rows.append((line(words.statistic(name)), line(numbers.level(value.value, unit)), line(ends)))
     repeats = numbers.counted(len(summary.repeats), "repeat")
-    note = f"± is the run-to-run std over {repeats}; the interval comes from the items, by cluster."
+    noisy = f"± is the run-to-run std over {repeats}; the" if len(summary.repeats) > 1 else "The"
+    note = f"{noisy} interval comes from the items, by cluster."
     columns = (Column("Statistic"), Column("Value", "right"), Column("95% interval", "right"))
     return (Table(columns, tuple(rows), note=note),)
 
@@ -80,8 +81,9 @@ def baselines_blocks(arm: Arm) -> tuple[Block, ...]:
 
 def noise_blocks(arm: Arm) -> tuple[Block, ...]:
     noise = arm.summary.noise
+    failing = " (failures agreeing with failures count)" if sum(arm.summary.failures.values()) else ""
     told = (
-        f"stability (share of repeats that say what most say): {words.estimate(noise.stability, 'rate')}",
+        f"stability (share of repeats with the most frequent verdict): {words.estimate(noise.stability, 'rate')}{failing}",
         f"self-agreement of two repeats: {words.estimate(noise.self_agreement, 'rate')}",
         f"Krippendorff's alpha between repeats: {numbers.number(noise.alpha, 3)}",
         f"items with unlike repeats: {numbers.count(noise.unstable_items)} of {numbers.count(arm.summary.n_items)}",
@@ -154,17 +156,6 @@ def _rests(summary: Summary) -> str:
     std = summary.accuracy.std
     noise = "" if std is None else f", run std {numbers.number(std * 100, 1)}"
     return f"{items}, {clusters} · {numbers.counted(len(summary.repeats), 'repeat')}{noise}"
-
-
-def _not_beaten(summary: Summary) -> str:
-    """The baselines whose accuracy the judge does not exceed, with their figures; "" where it beats them all."""
-    mine = summary.accuracy.mean
-    told = [
-        f"{baseline.name} ({numbers.percent(baseline.accuracy)})"
-        for baseline in summary.baselines
-        if mine is not None and baseline.accuracy is not None and mine <= baseline.accuracy
-    ]
-    return " and ".join(told)
 
 
 PARTS: tuple[tuple[str, str, Callable[[Arm], tuple[Block, ...]]], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eva.metrics.results import Difference, Estimate, FlipKind, VerdictWord
+from eva.metrics.results import Difference, Estimate, FlipKind, Summary, VerdictWord
 from eva.report import numbers
 from eva.report.inputs import Pair
 
@@ -24,7 +24,7 @@ AGAINST_LABELS: Final = frozenset({"accuracy", "macro_f1", "kappa", "weighted_ka
 """Statistics that human labels are needed for."""
 FLIP_KINDS: Final[Mapping[FlipKind, str]] = {
     "broken": "right before, wrong after",
-    "undecided": "no majority or no verdict on one side",
+    "undecided": "no most frequent verdict, or none at all, on one side",
     "moved": "wrong before, wrong in another way after",
     "fixed": "wrong before, right after",
     "down": "a lower score after; no human label",
@@ -37,6 +37,8 @@ ORDER: Final[tuple[VerdictWord, ...]] = ("worse", "not measured", "cannot tell",
 """In which order several judges are told."""
 
 
+CAUTIOUS: Final[tuple[VerdictWord, ...]] = ("worse", "not measured", "moved", "cannot tell", "same", "better")
+"""Which word of two statistics stands for the judge: the first of these."""
 ORDER_OF_PARTS: Final[tuple[VerdictWord, ...]] = ("worse", "better", "moved", "same", "cannot tell", "not measured")
 """In which order slices are told: those that show something first."""
 
@@ -44,6 +46,12 @@ ORDER_OF_PARTS: Final[tuple[VerdictWord, ...]] = ("worse", "better", "moved", "s
 def statistic(name: str) -> str:
     """The name of a statistic in print; an unknown one as it is."""
     return STATISTICS.get(name, name)
+
+
+def noun(name: str) -> str:
+    """The name of a statistic inside a sentence: `accuracy`, `macro-F1`; an unknown one, such as a label, as it is."""
+    told = STATISTICS.get(name)
+    return name if told is None else told[:1].lower() + told[1:]
 
 
 def change_of(difference: Difference) -> numbers.Change:
@@ -90,14 +98,40 @@ def estimate(value: Estimate, name: str) -> str:
     return f"{numbers.level(value.value, unit)} {numbers.interval(value.low, value.high, unit)}".rstrip()
 
 
+def deciding(pair: Pair) -> tuple[Difference, ...]:
+    """The differences that decide the outcome: accuracy and macro-F1 where both are measured, every label's share on scales
+    without an order, otherwise the first.
+    """
+    shares = tuple(one for one in pair.comparison.differences if one.statistic.startswith("label="))
+    if shares and pair.comparison.differences[0] in shares:
+        return shares
+    found = pair.comparison.differences[:1]
+    if not found or found[0].statistic != "accuracy" or found[0].verdict == "not measured":
+        return found
+    others = (one for one in pair.comparison.differences if one.statistic == "macro_f1")
+    return (*found, *(one for one in others if one.verdict != "not measured"))
+
+
 def headline(pair: Pair) -> Difference | None:
-    """The difference that decides the outcome: the first one; None where nothing was compared."""
+    """The difference that is drawn and told first: the first one; None where nothing was compared."""
     return pair.comparison.differences[0] if pair.comparison.differences else None
 
 
 def verdict(pair: Pair) -> VerdictWord:
-    first = headline(pair)
-    return first.verdict if first else "not measured"
+    """The most cautious word of what decides: worse before cannot tell before same before better."""
+    found = [difference.verdict for difference in deciding(pair)]
+    return min(found, key=CAUTIOUS.index, default="not measured")
+
+
+def not_beaten(summary: Summary) -> str:
+    """The baselines whose accuracy the judge does not exceed, with their figures; "" where it beats them all."""
+    mine = summary.accuracy.mean
+    told = [
+        f"{baseline.name} ({numbers.percent(baseline.accuracy)})"
+        for baseline in summary.baselines
+        if mine is not None and baseline.accuracy is not None and mine <= baseline.accuracy
+    ]
+    return " and ".join(told)
 
 
 def name_of(pair: Pair, pairs: Sequence[Pair]) -> str:

@@ -214,13 +214,13 @@ def pair(judge: str = "faithfulness", *, text: str = "", compared: Comparison | 
         meta(judge, "v1"),
         summary(accuracy_spread=Spread(96 / 137, 0.0, (96 / 137,) * 3)),
         SPEND,
-        {"rec_07": votes(*[("3", reason_before)] * 3), "rec_09": votes(("1", reason_before))},
+        votes={"rec_07": votes(*[("3", reason_before)] * 3), "rec_09": votes(("1", reason_before))},
     )
     after = Arm(
         meta(judge, "v2"),
         summary(accuracy_spread=Spread(95 / 137, 0.0126438), macro_spread=Spread(0.6439, 0.0199)),
         SPEND | {"cost_usd": None},
-        {
+        votes={
             "rec_07": votes(("1", reason_after), ("1", "The same again."), ("3", "Fine.")),
             "rec_09": votes(("3", "Fine.")),
         },

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from eva.metrics.results import FlipCounts, SliceDifference, Spread
-from eva.report import sections
+from eva.metrics.results import Baseline, FlipCounts, SliceDifference, Spread
+from eva.report import headline, sections, words
 from eva.report.blocks import Flips, Line, Paragraph, Quoted, Report, Strong, Table
 from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, votes_of
 from tests.report import made
@@ -72,8 +72,8 @@ def changed(verdict: Any, statistic: str = "accuracy", **fields: Any) -> Pair:
         (
             changed("moved", "mean_score", before=0.812, after=0.829, low=0.008, high=0.026),
             (
-                "faithfulness gives other verdicts than before: "
-                "mean score 0.812 → 0.829, +0.017 (95% interval [+0.008, +0.026])."
+                "faithfulness: 6.0% of the items changed, +2.0 [−1.0, +5.0] points over the A/A floor; "
+                "the mean score moved: 0.812 → 0.829, +0.017 (95% interval [+0.008, +0.026])."
             ),
         ),
         (
@@ -157,7 +157,7 @@ def test_flips_are_told_worst_first_with_the_majority_s_reason() -> None:
     worst = block.rows[0]
     assert (worst.before_votes, worst.after_votes) == ("3 (3 of 3)", "1 (2 of 3), 3 (1 of 3)")
     assert worst.after_reason == "The agent promised a refund that no policy allows."
-    assert block.rows[1].after == "no majority"
+    assert block.rows[1].after == "no most frequent verdict"
     assert set(block.conversations) == {"rec_07", "rec_09", "rec_11"}
 
 
@@ -342,3 +342,79 @@ def test_prompt_changes_stand_in_the_order_of_the_text() -> None:
         ("new", None, "y", ()),
         ("a", "1", "9", ("fr.",)),
     ]
+
+
+def both(first: Any, second: Any, **changes: Any) -> Pair:
+    accuracy = made.difference("accuracy", 0.96, 0.98, low=0.001, high=0.05, verdict=first)
+    macro = made.difference("macro_f1", 0.75, 0.505, low=-0.4, high=-0.1, verdict=second)
+    return made.pair(compared=made.comparison(differences=(accuracy, macro)), **changes)
+
+
+def test_accuracy_and_macro_f1_decide_together() -> None:
+    """One better and one worse is mixed, said so, and counts as worse; a better one never hides the other."""
+    assert outcome(both("better", "worse")).startswith("faithfulness: accuracy better, macro-F1 worse: mixed: accuracy")
+    assert words.verdict(both("better", "worse")) == "worse"
+    assert words.verdict(both("better", "cannot tell")) == "cannot tell"
+    assert words.verdict(both("better", "same")) == "same"
+    assert words.verdict(both("better", "not measured")) == "better"
+    assert outcome(both("better", "better")).startswith("faithfulness got better: accuracy")
+
+
+def test_the_outcome_names_a_baseline_that_is_not_beaten() -> None:
+    """The after arm at the baseline's accuracy does not beat it."""
+    after = replace(made.pair().after, summary=made.summary(baselines=(Baseline("always-1", 0.99, 0.2),)))
+
+    assert "; after the change it does not beat always-1 (99.00%)." in outcome(both("better", "better", after=after))
+
+
+def test_with_one_repeat_the_legend_explains_no_plus_minus() -> None:
+    """There is no ± to explain where nothing was repeated."""
+    one = made.summary(accuracy=(0.7,))
+    pair = made.pair()
+    single = replace(pair, before=replace(pair.before, summary=one), after=replace(pair.after, summary=one))
+
+    assert "±" not in headline.noise_legend([single])
+    assert "±" in headline.noise_legend([pair])
+
+
+def unlabelled(*verdicts: tuple[str, Any], between: float = 1.0, **changes: Any) -> Pair:
+    told = tuple(made.difference(name, 0.5, 0.5, low=-0.01, high=0.01, verdict=word) for name, word in verdicts)
+    floor = replace(made.comparison().floor, between=made.estimate(between))
+    return made.pair(compared=made.comparison(differences=told, floor=floor, **changes))
+
+
+def test_without_labels_the_share_that_changed_stands_beside_a_mean_that_stayed() -> None:
+    """Moves that cancel leave the mean as it was; the sentence says both, and names the mean."""
+    told = outcome(unlabelled(("mean_score", "same")))
+
+    assert told.startswith("faithfulness: 100.0% of the items changed, +2.0 [−1.0, +5.0] points over the A/A floor; ")
+    assert "the mean score stayed the same within the margin: 0.500 → 0.500" in told
+
+
+def test_on_scales_without_an_order_every_label_decides_under_its_own_name() -> None:
+    """The first label's share does not stand for the others."""
+    pair = unlabelled(("label=Yes/rate", "same"), ("label=NO/rate", "moved"))
+
+    assert words.verdict(pair) == "moved"
+    assert "label=Yes/rate stayed" in outcome(pair)
+    assert "label=NO/rate moved" in outcome(pair)
+
+
+def test_verdicts_that_are_all_alike_are_said_first_and_a_missing_interval_is_explained() -> None:
+    """Identical replies have no interval; the sentence says so and why."""
+    same = replace(changed("cannot tell", after=0.70, low=None, high=None).comparison.differences[0])
+    same = replace(same, difference=replace(same.difference, note="one cluster"))
+    floor = replace(made.comparison().floor, between=made.estimate(0.0))
+    counts = FlipCounts(0, 0, 0, 0, 0, 0, 137, None)
+    told = outcome(made.pair(compared=made.comparison(differences=(same,), floor=floor, counts=counts, flips=())))
+
+    assert told.startswith("no verdict differs; ".capitalize())
+    assert "(no interval: one cluster)" in told
+
+
+def test_stability_says_that_failures_agree_with_failures() -> None:
+    """A run in which everything failed is not told as stable without that."""
+    arm = made.pair().after
+    part = next(part for part in sections.run_report(arm).sections if part.key == "noise")
+
+    assert "(failures agreeing with failures count)" in str(part.blocks)
