@@ -78,7 +78,7 @@ def test_the_page_says_the_figures(run: Run, output: Path) -> None:
 
     for form in ("html", "markdown", "terminal"):
         text = " ".join(rendered([pair], form, full=True).split())
-        for figure in ("up 226 · down 148", "552 → 502", "208 → 181", "the mean score moved"):
+        for figure in ("up 226 · down 148", "552 → 502", "208 → 181", "of the items changed"):
             assert figure in text, (form, figure)
         assert all(f">{n}<" in text for n in (182, 180)) if form == "html" else all(n in text for n in ("182", "180"))
     assert machine.from_json(rendered([pair], "json"))[0].comparison == pair.comparison
