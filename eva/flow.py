@@ -25,6 +25,7 @@ from eva.judges.contract import flag_names
 from eva.judges.plan import Plan, make_plan
 from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
+from eva.metrics.attacks import attack_scores
 from eva.metrics.readings import note_on, readings
 from eva.metrics.results import Comparison, Summary
 from eva.publishing import Published, publish
@@ -111,7 +112,13 @@ def finish(
         comparison = compare_runs(baseline, folder, margin=settings.options.margin)
         write_comparison(folder.path / "comparison.json", baseline, folder, comparison)
     whole = summary_json(
-        meta, summary, asked, read=read, comparison=comparison, baseline=baseline.run_id if baseline else None
+        meta,
+        summary,
+        asked,
+        read=read,
+        attacks=attack_scores(rows),
+        comparison=comparison,
+        baseline=baseline.run_id if baseline else None,
     )
     runs.write_json(folder.path / "summary.json", whole)
     runs.write_json(folder.path / "run.json", meta)

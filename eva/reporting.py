@@ -36,6 +36,7 @@ def arm_of(folder: RunFolder, *, votes_on: frozenset[str] = frozenset()) -> Arm:
         meta=shown_meta(folder.meta),
         summary=summary_of(folder),
         spend=folder.summary.get("spend"),
+        attacks=folder.summary.get("attacks"),
         votes=votes_of(rows),
     )
 

@@ -11,6 +11,7 @@ from eva.edges.asking import Asked
 from eva.edges.secrets import redact
 from eva.edges.settings import Settings
 from eva.judges.plan import Plan
+from eva.metrics.attacks import AttackScores
 from eva.metrics.readings import Readings
 from eva.metrics.results import Comparison, Summary
 from eva.prompts.request import digest_of
@@ -160,6 +161,7 @@ def summary_json(
     asked: Asked,
     *,
     read: Readings,
+    attacks: AttackScores | None,
     comparison: Comparison | None,
     baseline: str | None,
 ) -> dict[str, Any]:
@@ -176,6 +178,7 @@ def summary_json(
         "confusion_columns": [*summary.labels, "no_verdict"],
         "baselines": {entry["name"]: entry for entry in whole["baselines"]},
         "readings": asdict(read),
+        "attacks": None if attacks is None else asdict(attacks),
         "spend": spend(asked, free=bool(meta["model"]["free"])),
         "diff": None if comparison is None else diff_json(comparison, baseline=baseline),
     }

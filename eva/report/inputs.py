@@ -20,6 +20,8 @@ class Arm:
     summary: Summary
     spend: Mapping[str, Any] | None = None
     """`spend` of summary.json: calls, cached, input_tokens, output_tokens, cost_usd; None is unknown."""
+    attacks: Mapping[str, Any] | None = None
+    """`attacks` of summary.json; None where no record speaks to the judge."""
     votes: Mapping[str, tuple[Vote, ...]] = field(default_factory=dict)
     """By item id; needed for items with a flip only."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from eva.report import attribution, closing, details, flips, headline, numbers, packs, run_parts, shift, words
+from eva.report.attacks import attacks_blocks
 from eva.report.blocks import (
     Block,
     Bullets,
@@ -50,6 +51,7 @@ def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
         parts = [against, *parts]
         arms = [("before", comparison.before), ("after", comparison.after)]
     parts += [
+        Section("attacks", line("Attacks"), attacks_blocks(arm.attacks)),
         Section("runs", line("Runs" if comparison else "Run"), closing.runs_blocks(arms)),
         Section("spend", line("Spend"), closing.spend_blocks(arms)),
     ]
