@@ -140,12 +140,16 @@ def _bounds(arms: tuple[Floats, Floats], *, scale: float, tail: float) -> tuple[
     """
     up, down, _ = _changed(arms)
     sums = _paired_sums(arms)
-    clusters = max(1, int(sums[:, 1].sum() ** 2 / (sums[:, 1] ** 2).sum()))
+    clusters = _effective_clusters(sums)
     seen = scale * float(sums[:, 0].sum() / sums[:, 1].sum())
     return (
         min(seen, -scale * power.most_that_may_change(down, clusters=clusters, tail=tail)),
         max(seen, scale * power.most_that_may_change(up, clusters=clusters, tail=tail)),
     )
+
+
+def _effective_clusters(sums: Floats) -> int:
+    return max(1, int(sums[:, 1].sum() ** 2 / (sums[:, 1] ** 2).sum()))
 
 
 def _estimate(paired: Paired, value: float, *, ends: Ends) -> Estimate:
@@ -227,7 +231,7 @@ def _visible(paired: Paired, ends: Ends, *, arms: tuple[Floats, Floats] | None, 
     if clusters < power.SHOWING:  # 2^-(5-1): no pattern of signs of five clusters has p ≤ .05
         return None
     if arms is not None and _few(arms):
-        return min(1.0, power.SHOWING / clusters) * scale
+        return min(1.0, power.SHOWING / _effective_clusters(_paired_sums(arms))) * scale
     se = clustered_se(_paired_sums(arms)) if arms is not None else ends.se
     return power.smallest_visible(se, clusters=clusters) if se else None
 
