@@ -41,7 +41,6 @@ def test_c90_a_baseline_differs_in_the_prompt_alone(tmp_path: Path, monkeypatch:
         _, right = run_here(*command(stub.url, data))
         run_here(*command(stub.url, other))
         run_here(*command(stub.url, data, "model.id=other"))
-        run_here(*command(stub.url, data, "+model.params.temperature=1"))
         run_here(*command(stub.url, data, "prompt.sections.role=Judge."))
         run_here(*command(stub.url, data, "language=fr"))
         _, after = run_here(*command(stub.url, data, "prompt=v2", "baseline=auto"))
