@@ -131,10 +131,16 @@ def strict(value: Any) -> Any:
 
 
 def all_runs(home: Path) -> list[RunFolder]:
-    """Every run that has a run.json, oldest first by creation time, then id. A copy under another name, and a run.json that
+    """Every run that has a run.json, oldest first by when they ended (a baseline that a run made first ends
+    before it), then by creation, then id. A copy under another name, and a run.json that
     cannot be read, are said and left out: neither is a run, and neither stands in the way of the others."""
     folders = [folder for path in (home / "runs").glob("*/run.json") if _is_run(folder := RunFolder(path.parent))]
-    return sorted(folders, key=lambda folder: (str(folder.meta.get("created", "")), folder.run_id))
+    return sorted(folders, key=lambda folder: _when(folder))
+
+
+def _when(folder: RunFolder) -> tuple[str, str, str]:
+    created = str(folder.meta.get("created") or "")
+    return str(folder.meta.get("finished") or created), created, folder.run_id
 
 
 def _is_run(folder: RunFolder) -> bool:
