@@ -116,6 +116,8 @@ def unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ..
     for side, meta in (("before", before), ("after", after)):
         if meta["status"] != "finished":
             found.append(f"the {side} run is {meta['status']}: some repeats are missing")
+        if lost := meta.get("lost"):
+            found.append(f"{lost} calls of the {side} run got no reply at all: that says nothing about the judge")
         if len(meta["model"]["answered"]) > 1:
             found.append(f"several models answered in the {side} run: {', '.join(meta['model']['answered'])}")
     return tuple(found)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from eva.edges.asking import Asked
+from eva.edges.asking import LOST, Asked
 from eva.edges.secrets import redact
 from eva.edges.settings import Settings
 from eva.judges.plan import Plan
@@ -116,6 +116,7 @@ def closing_meta(meta: Mapping[str, Any], asked: Asked, *, finished: str, baseli
         **meta,
         "finished": finished,
         "status": "failed" if asked.error else "interrupted" if asked.interrupted else "finished",
+        "lost": sum(reply.error in LOST for reply in asked.replies),
         "error": redact(f"{type(asked.error).__name__}: {asked.error}") if asked.error else None,
         "model": {**meta["model"], "answered": answered},
         "baseline": baseline,

@@ -12,11 +12,12 @@ import pytest
 
 from eva.edges.compose import choices, compose, languages
 from eva.edges.identity import model_identity
-from eva.edges.runs import RunFolder
+from eva.edges.runs import RunFolder, all_runs
 from eva.edges.settings import settings_from
-from eva.errors import ComparisonError, ConfigError, UnknownChoice
+from eva.errors import ComparisonError, ConfigError, ModelError, UnknownChoice
 from eva.flow import Finished, plan_run, validate
 from eva.judges.plan import make_plan
+from eva.measuring import compare_runs
 from tests import recordings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -180,7 +181,6 @@ def test_one_rule_switched_off_is_compared_with_the_version_as_released(
 def test_runs_of_two_judges_or_other_data_are_not_compared(
     run: Callable[..., Finished], gold: dict[str, dict[str, str]], tmp_path: Path
 ) -> None:
-    from eva.measuring import compare_runs
 
     replies = recordings.write(
         tmp_path / "r.jsonl", recordings.conversation_replies(gold, repeats=1, right=lambda place, repeat: True)
@@ -245,3 +245,38 @@ def test_the_defaults_of_the_early_check_are_the_configs() -> None:
     config = compose([])
 
     assert (config["judge"]["name"], config["prompt"]["release"]["name"]) == (DEFAULT_JUDGE, DEFAULT_PROMPT)
+
+
+def test_a_run_that_nothing_answered_has_failed_and_is_no_baseline(
+    run: Callable[..., Finished], gold: dict[str, dict[str, str]], tmp_path: Path
+) -> None:
+    """An outage under v1 must not make v2 an improvement: the run is kept as failed, and is set against nothing."""
+    strangers = recordings.write(tmp_path / "s.jsonl", [{"record": "nobody", "repeat": 0, "text": '{"rating": 1}'}])
+    good = recordings.write(
+        tmp_path / "g.jsonl", recordings.conversation_replies(gold, repeats=1, right=lambda place, repeat: True)
+    )
+
+    with pytest.raises(ModelError, match=r"no row of .* fits.*'fa-001'"):
+        run("prompt=v1", "model=recorded", f"model.path={strangers}")
+    after = run("prompt=v2", "model=recorded", f"model.path={good}")
+
+    (failed,) = [folder for folder in all_runs(tmp_path / "state") if folder.run_id != after.folder.run_id]
+    assert failed.meta["status"] == "failed"
+    assert failed.meta["lost"] == len(gold)
+    assert after.baseline is None
+
+
+def test_a_run_that_lost_some_calls_is_no_automatic_baseline(
+    run: Callable[..., Finished], gold: dict[str, dict[str, str]], tmp_path: Path
+) -> None:
+    rows = list(recordings.conversation_replies(gold, repeats=1, right=lambda place, repeat: True))
+    part = recordings.write(tmp_path / "p.jsonl", rows[:40])
+    whole = recordings.write(tmp_path / "w.jsonl", rows)
+    lost = run("prompt=v1", "model=recorded", f"model.path={part}")
+    after = run("prompt=v2", "model=recorded", f"model.path={whole}")
+
+    assert after.baseline is None
+    warnings = compare_runs(lost.folder, after.folder, margin=0.03).warnings
+    assert (
+        f"{len(gold) - 40} calls of the before run got no reply at all: that says nothing about the judge" in warnings
+    )

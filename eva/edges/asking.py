@@ -18,9 +18,13 @@ from eva.edges.settings import Settings
 from eva.edges.store import ReplyStore
 from eva.errors import ModelError
 from eva.judges.plan import Plan
-from eva.types import Reply, Request, Verdict
+from eva.types import Failure, Reply, Request, Verdict
 
 __all__ = ["Asked", "ask_plan", "ask_stored", "read_replies", "store_path"]
+
+
+LOST = frozenset({Failure.PROVIDER, Failure.NOT_RECORDED})
+"""Kinds that say nothing about the judge: no reply came."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,27 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
 
     with ReplyStore(store_path(settings)) as store:
         try:
-            return run_asking(lambda: main(store), client=client, stop=stop)
+            asked = run_asking(lambda: main(store), client=client, stop=stop)
+            return replace(asked, error=none_came(settings, plan, asked))
         except ModelError as error:
             if not limits.attempts:
                 raise
             return Asked(replies=tuple(came), error=error)
+
+
+def none_came(settings: Settings, plan: Plan, asked: Asked) -> ModelError | None:
+    """A run in which nothing was answered has measured no judge: it failed, and no comparison may use it."""
+    if asked.interrupted or not asked.replies or any(reply.error not in LOST for reply in asked.replies):
+        return None
+    first = asked.replies[0]
+    if first.error is Failure.NOT_RECORDED:
+        return ModelError(
+            f"no row of {settings.model.path} fits: rows name a record by its id in this dataset, such as "
+            f"{plan.requests[0].record_id!r}, and a repeat from 0."
+        )
+    return ModelError(
+        f"none of {len(asked.replies)} calls was answered. The first said: {first.error_text or 'nothing'}"
+    )
 
 
 def ask_stored(

@@ -44,6 +44,9 @@ def find_baseline(home: Path, meta: Mapping[str, Any], *, version: str) -> RunFo
         run
         for run in runs.all_runs(home)
         if run.meta.get("status") == "finished"
+        and not run.meta.get(
+            "lost"
+        )  # calls that no reply came to: an outage is no baseline; the same command asks them again
         and run.meta.get("prompt") == version
         and run.meta.get("prompt_edited") is not True
         and run.run_id != meta.get("run_id")

@@ -135,7 +135,7 @@ def all_runs(home: Path) -> list[RunFolder]:
     before it), then by creation, then id. A copy under another name, and a run.json that
     cannot be read, are said and left out: neither is a run, and neither stands in the way of the others."""
     folders = [folder for path in (home / "runs").glob("*/run.json") if _is_run(folder := RunFolder(path.parent))]
-    return sorted(folders, key=lambda folder: _when(folder))
+    return sorted(folders, key=_when)
 
 
 def _when(folder: RunFolder) -> tuple[str, str, str]:

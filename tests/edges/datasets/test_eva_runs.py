@@ -158,7 +158,9 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     """Ten times the conversations take little more memory: ids of the manifest, never records."""
     run = write_run(tmp_path / "run", [f"1.{n}" for n in range(400)])
     peak(run, 20)
-    assert peak(run, 400) < peak(run, 40) + 150_000
+    # The least of three: threads that other tests left behind allocate memory too.
+    large, small = (min(peak(run, count) for _ in range(3)) for count in (400, 40))
+    assert large < small + 150_000
 
 
 def test_the_real_context(shared_data: Path, tmp_path: Path) -> None:
