@@ -49,4 +49,7 @@ if __name__ == "__main__":
         check_command_line(sys.argv[1:])
         if {"-m", "--multirun"} & set(sys.argv[1:]):
             sys.exit(sweep())
+        from eva.edges.settings import check_jobs  # after --help, which needs none of it
+
+        check_jobs(sys.argv[1:])
         main()

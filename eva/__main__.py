@@ -6,7 +6,6 @@ Exit codes: 0 done; 1 no (a check or a gate failed); 2 cannot tell, or wrong inp
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -35,11 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     show_log_lines()
     with leave():
-        try:
-            code: int = given.handler(given)
-        except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+        code: int = given.handler(given)
         return code
 
 

@@ -19,6 +19,7 @@ from eva.edges.datasets import load_dataset
 from eva.edges.identity import model_identity
 from eva.edges.preparing import as_it_will_be_asked, prepare_run
 from eva.edges.runs import RunFolder
+from eva.edges.secrets import redact
 from eva.edges.settings import Settings
 from eva.edges.tracking import import_in_background, prepare_store
 from eva.judges.contract import flag_names
@@ -59,7 +60,7 @@ def validate(
         say(f"note: {note}")
     say(prepared.headline)
     if settings.options.dry_run:
-        say(prepared.first_request)
+        print(redact(prepared.first_request))  # to stdout: it is the result that was asked for
         return None
     meta = _opening(settings, plan, overrides=overrides, sweep=sweep)
     baseline = baselines.resolve(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from eva.edges.compose import plain, sweep_overrides
 from eva.edges.early import SWEEP_VARIABLE, leave
+from eva.edges.provenance import ROOT
 from eva.edges.secrets import redact
 from eva.edges.settings import settings_from
 from eva.errors import EvaError
@@ -59,9 +61,10 @@ def print_end(finished: Finished, *, home: str) -> None:
     print_run(finished.folder)
     print(f"\nrun      {finished.folder.run_id}")
     print(f"folder   {finished.folder.path}")
-    print(f"again    python -m eva show {finished.folder.run_id}")
+    elsewhere = "" if Path(home) == ROOT / "mlruns" else f" --home {home}"
+    print(f"again    python -m eva show {finished.folder.run_id}{elsewhere}")
     if finished.baseline is not None:
-        print(f"compare  python -m eva compare {finished.baseline.run_id} {finished.folder.run_id}")
+        print(f"compare  python -m eva compare {finished.baseline.run_id} {finished.folder.run_id}{elsewhere}")
     logged = finished.published.logged
     if logged is not None:
         print(f"MLflow   {logged.links.open_ui}")

@@ -14,7 +14,7 @@ from eva.edges.early import SWEEP_VARIABLE
 from eva.edges.provenance import ROOT
 from eva.edges.runs import RunFolder, all_runs
 from eva.edges.secrets import redact
-from eva.edges.settings import settings_from
+from eva.edges.settings import check_jobs, settings_from
 from eva.edges.tracking import TrackingSpec, prepare_store
 from eva.edges.tracking.sweeps import log_sweep
 from eva.errors import TrackingError
@@ -27,7 +27,14 @@ from eva.reporting import comparisons_report, pair_of, print_report
 
 def begin_sweep(arguments: Sequence[str]) -> None:
     """Before the jobs start, perhaps side by side: the MLflow store exists, since several makers would leave it half made."""
+    check_jobs(arguments)
     prepare_store(_tracking(arguments))
+
+
+def home_given(arguments: Sequence[str]) -> Path:
+    """Where this sweep's runs lie."""
+    own = [word.partition("=")[2] for word in arguments if word.startswith("home=")]
+    return (ROOT / (own[-1] if own else "mlruns")).resolve()
 
 
 def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str = "") -> None:
@@ -39,7 +46,7 @@ def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str 
         file.write(line + "\n")
 
 
-def finish_sweep(arguments: Sequence[str], *, home: Path | None = None) -> int:
+def finish_sweep(arguments: Sequence[str]) -> int:
     """Print the table of jobs and the comparisons; the worst exit code. Calls no model."""
     sweep = os.environ[SWEEP_VARIABLE]
     jobs = _jobs(sweep)
@@ -50,7 +57,7 @@ def finish_sweep(arguments: Sequence[str], *, home: Path | None = None) -> int:
         print(f"  {ended}  {job['job']}{problem}")
     runs = [
         run
-        for run in all_runs(home or ROOT / "mlruns")
+        for run in all_runs(home_given(arguments))
         if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"
     ]
     pairs = [
@@ -66,17 +73,20 @@ def finish_sweep(arguments: Sequence[str], *, home: Path | None = None) -> int:
 
 
 def prompt_pairs(runs: list[RunFolder]) -> list[tuple[RunFolder, RunFolder]]:
-    """Every two runs that differ in the prompt and in nothing else, older version first."""
-    ordered = sorted(runs, key=_order)
+    """Every two runs that differ in the prompt and in nothing else, older version first.
+
+    Of several runs of one prompt the newest counts: jobs side by side may each have made the same baseline.
+    """
+    newest = {(_alike(run), str(run.meta["prompt_sha256"])): run for run in runs}
+    ordered = sorted(newest.values(), key=_order)
     return [
         (before, after)
         for place, before in enumerate(ordered)
         for after in ordered[place + 1 :]
         if _alike(before) == _alike(after)
         and before.meta["prompt_sha256"] != after.meta["prompt_sha256"]
-        and not before.meta.get(
-            "prompt_edited"
-        )  # an edit is set against the version as released, not against other edits
+        # An edit is set against the version as released, not against other edits.
+        and not before.meta.get("prompt_edited")
         and (not after.meta.get("prompt_edited") or before.meta["prompt"] == after.meta["prompt"])
     ]
 

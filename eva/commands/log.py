@@ -27,5 +27,7 @@ def run(given: argparse.Namespace) -> int:
     tracking = tracking_of(given)
     folders: list[RunFolder] = all_runs(home_of(given)) if given.run == "all" else [run_or_version(given, given.run)]
     for folder in folders:
-        log_folder(folder, tracking=tracking, say=print)
+        published = log_folder(folder, tracking=tracking, say=print)
+        if published.logged is not None:
+            print(f"{folder.run_id}: {published.logged.links.run}")
     return 0

@@ -5,6 +5,7 @@ Prompt and guidance text is read unresolved: `${name}` in it stays text and no r
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,6 +18,9 @@ TEXT_KEYS = ("prompt", "language")
 """Parts of the config that hold text and are never resolved."""
 DEFAULT_JUDGE, DEFAULT_PROMPT = "faithfulness", "v1"
 """As in conf/config.yaml (a test holds the two together)."""
+FREE_KEYS = ("model.params.", "model.price.", "gate.floor.", "gate.largest_drop.", "dataset.options.", "judge.options.")
+"""Mappings whose keys are the user's own."""
+_NO_SUCH_KEY = re.compile(r"Could not override '([^']+)'")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -40,6 +44,7 @@ def plain(config: Any) -> dict[str, Any]:
 
 def compose(overrides: Iterable[str] = ()) -> dict[str, Any]:
     """The whole config with these overrides, as run.py would see it. Raises ConfigError."""
+    import yaml
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -53,7 +58,7 @@ def compose(overrides: Iterable[str] = ()) -> dict[str, Any]:
             return plain(hydra_compose(config_name="config", overrides=given))
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             return plain(hydra_compose(config_name="config", overrides=given))
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         raise _explained(error, given) from None
 
 
@@ -119,9 +124,27 @@ def to_yaml(config: Mapping[str, Any]) -> str:
     return yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True, width=120)
 
 
+def _no_such_key(path: str) -> str:
+    """A setting that the config does not have, with the nearest that it has, and how a new key is added where keys are free."""
+    *way, last = path.split(".")
+    node: Any = compose([])
+    for step in way:
+        node = node.get(step) if isinstance(node, dict) else None
+    known = sorted(str(key) for key in node) if isinstance(node, dict) else []
+    near = difflib.get_close_matches(last, known, n=1)
+    where = ".".join(way) or "the settings"
+    hint = (
+        f"Did you mean {'.'.join([*way, near[0]])!r}?" if near else f"{where} has: {', '.join(known) or 'no keys yet'}."
+    )
+    free = path.startswith(FREE_KEYS)
+    return f"{path!r} is not a setting. {hint}" + (f" A new key is added with +{path}=…" if free else "")
+
+
 def _explained(error: Exception, overrides: list[str]) -> ConfigError:
     """A Hydra error in our words; text that OmegaConf cannot parse gets the way to escape it."""
     text = str(error).strip()
+    if match := _NO_SUCH_KEY.search(text):
+        return ConfigError(_no_such_key(match.group(1)))
     if "Interpolation" in text or "GrammarParseError" in type(error).__name__ or "${" in text:
         return ConfigError(f"{text}\nIn prompt text, write a literal ${{ as \\${{ (config {' '.join(overrides)}).")
     return ConfigError(text)

@@ -38,6 +38,14 @@ def leave() -> Iterator[None]:
     except EvaError as error:
         print(f"eva: {redact(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"eva: {redact(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("eva: interrupted. The same command goes on where this one stopped.", file=sys.stderr)
         raise SystemExit(130) from None

@@ -50,10 +50,17 @@ def prepare_run(settings: Settings, plan: Plan, *, preflight: Preflight) -> Prep
     )
     sent = json.dumps(dict(preflight.sent), ensure_ascii=False, sort_keys=True)
     return Prepared(
-        headline=f"{headline}\n{found.text()}",
+        headline=f"{headline}\n{found.text()}{_again(settings)}",
         first_request=f"{shown}\n\n[reply contract]\n{contract}\n\n[parameters]\n{sent}",
         notes=_notes(preflight),
     )
+
+
+def _again(settings: Settings) -> str:
+    """What re-asking could add; the estimate is of first asks."""
+    if settings.options.on_unreadable == "keep":
+        return ""
+    return f"; unreadable replies are asked again up to {settings.options.ask_again} times each, on top of that"
 
 
 def _notes(preflight: Preflight) -> tuple[str, ...]:

@@ -83,7 +83,9 @@ def create(home: Path, run_id: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=False)
     except OSError as error:
-        raise StoreError(f"cannot create the run folder {folder}: {error.strerror}") from error
+        raise StoreError(
+            f"cannot create the run folder {folder}: {error.strerror}. Another place for all state: home=FOLDER."
+        ) from error
     return folder
 
 

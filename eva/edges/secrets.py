@@ -80,7 +80,9 @@ def _known_values() -> list[str]:
     """Values of key variables, as they stand and as URLs and JSON spell them; the longest first."""
     values = {os.environ.get(name, "").strip() for name in KEY_VARIABLES}
     # Whatever variable is named like a key may be one that a provider's library reads by itself.
-    values |= {value.strip() for name, value in os.environ.items() if _KEY_LIKE.search(name) and _is_random(value.strip())}
+    values |= {
+        value.strip() for name, value in os.environ.items() if _KEY_LIKE.search(name) and _is_random(value.strip())
+    }
     found: set[str] = set()
     for value in values:
         if len(value) >= SHORTEST_VALUE:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +16,9 @@ from eva.edges.typed import typed
 from eva.errors import ConfigError, UnknownChoice
 from eva.judges import unit_of
 from eva.types import JudgeSpec, ModelSpec, Scale
+
+MOST_JOBS_CHECKED = 64
+"""A sweep of more jobs is checked that far ahead; composing takes a twentieth of a second a job."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,32 @@ class Settings:
 def settings(*overrides: str) -> Settings:
     """What `python run.py <overrides>` would run, composed and checked. Raises ConfigError."""
     return settings_from(compose(overrides))
+
+
+def check_jobs(arguments: Sequence[str]) -> None:
+    """Compose and check every job that a command line asks for, before the first one starts. Raises ConfigError.
+
+    Lists (`prompt=v1,v2`) are multiplied out as Hydra's own sweeper does; a command line with flags of Hydra's (`--config-dir`)
+    or with its sweep functions is left to Hydra, which has the same checks job by job.
+    """
+    overrides = [word for word in arguments if word not in ("-m", "--multirun")]
+    if any(word.startswith("-") for word in overrides) or any(
+        "range(" in word or "choice(" in word for word in overrides
+    ):
+        return
+    sweeps = "-m" in arguments or "--multirun" in arguments
+    kept = [word for word in overrides if not word.startswith("hydra")]
+    choices_of = [_alternatives(word) if sweeps else [word] for word in kept]
+    for job in itertools.islice(itertools.product(*choices_of), MOST_JOBS_CHECKED):
+        settings_from(compose(job))
+
+
+def _alternatives(override: str) -> list[str]:
+    """`prompt=v1,v2` as its two overrides; quotes and brackets hold their commas together."""
+    key, equals, value = override.partition("=")
+    if not equals or value.startswith(("[", "{", "'", '"')):
+        return [override]
+    return [f"{key}={one}" for one in value.split(",")]
 
 
 def settings_from(config: Mapping[str, Any]) -> Settings:

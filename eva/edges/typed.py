@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from eva.errors import ConfigError
+from eva.errors import ConfigError, EvaError
 
 T = TypeVar("T")
 
@@ -34,11 +34,20 @@ def typed(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
         if isinstance(values.get(n), bool) and "bool" not in str(f.type) and "Mapping" not in str(f.type)
     ]
     problems += [f"`{name}`: {values[name]!r} is a boolean; {known[name].type} is wanted" for name in booleans]
+    problems += [
+        f"`{name}`: a list is wanted: {where}.{name}=[{value}]"
+        for name, value in values.items()
+        if isinstance(value, str) and name in known and "tuple" in str(known[name].type)
+    ]
     if problems:
         raise ConfigError(f"{where}: {'; '.join(problems)}.")
     try:
         return TypeAdapter(cls).validate_python(dict(values))
     except ValidationError as error:
+        for finding in error.errors():
+            own = finding.get("ctx", {}).get("error")
+            if isinstance(own, EvaError):  # the class itself said it better
+                raise own from None
         raise ConfigError(f"{where}: {'; '.join(_finding(finding) for finding in error.errors())}.") from None
 
 
