@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eva.edges.compose import plain, sweep_overrides
-from eva.edges.early import SWEEP_VARIABLE, leave
+from eva.edges.early import SWEEP_VARIABLE, leave, show_what_can_be_shown
 from eva.edges.provenance import ROOT
 from eva.edges.secrets import redact
 from eva.edges.settings import settings_from
@@ -35,6 +35,7 @@ def run_job(config: Any) -> None:
         return
     from eva.sweep import note_job
 
+    show_what_can_be_shown()  # a job of a sweep may have a process of its own
     overrides = sweep_overrides()
     try:
         note_job(sweep, overrides, code=_run(config, sweep=sweep))

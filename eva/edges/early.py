@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets as entropy
 import sys
@@ -30,9 +31,16 @@ def check_command_line(arguments: Sequence[str]) -> None:
         os.environ[SWEEP_VARIABLE] = f"sweep-{entropy.token_hex(4)}"
 
 
+def show_what_can_be_shown() -> None:
+    """A terminal of another encoding gets `\\u2019` for what it has no letter for, as stderr does anyway; never an exception."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 @contextmanager
 def leave() -> Iterator[None]:
     """Turn what users can mend into one message and its exit code: 2 stopped, 130 interrupted; no traceback."""
+    show_what_can_be_shown()
     try:
         yield
     except EvaError as error:
