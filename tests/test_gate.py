@@ -292,7 +292,9 @@ def test_one_flip_among_many_items_breaks_no_default_gate() -> None:
 def test_a_difference_outside_its_own_interval_decides_nothing() -> None:
     """The point is one point worse: an interval of better values alone contradicts it."""
     outside = made.difference("accuracy", 0.70, 0.69, low=0.01, high=0.03, verdict="cannot tell")
-    result = decide(made.comparison(differences=(outside,)), made.summary(), Thresholds(largest_drop={"accuracy": 0.05}))
+    result = decide(
+        made.comparison(differences=(outside,)), made.summary(), Thresholds(largest_drop={"accuracy": 0.05})
+    )
 
     assert result.outcome == "cannot tell"
     assert "outside its own interval" in told(result, "largest drop of accuracy")

@@ -198,7 +198,9 @@ def test_a_read_only_folder_serves_and_refuses_before_the_first_call(tmp_path: P
     path.parent.chmod(0o555)
     path.chmod(0o444)
     user = [] if os.getuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    reach = subprocess.run([*user, sys.executable, "-B", "-c", "import eva.edges.store, pytest"], cwd=ROOT, capture_output=True)
+    reach = subprocess.run(
+        [*user, sys.executable, "-B", "-c", "import eva.edges.store, pytest"], cwd=ROOT, capture_output=True
+    )
     if reach.returncode:
         path.parent.chmod(0o755)
         pytest.skip("the unprivileged user cannot read this Python or this checkout")
