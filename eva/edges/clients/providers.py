@@ -32,13 +32,15 @@ class ProviderClient:
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec
         self._litellm: Any = None
+        self._opening = asyncio.Lock()
         self.library = ""
 
     async def ask(self, request: Request, repeat: int) -> Reply:
         """See `Client.ask`."""
-        if self._litellm is None:
-            self._litellm = await asyncio.to_thread(library)
-            self.library = f"litellm {version('litellm')}"
+        async with self._opening:  # the first calls come together: one of them opens it
+            if self._litellm is None:
+                self._litellm = await asyncio.to_thread(library)
+                self.library = f"litellm {version('litellm')}"
         arguments = {**chat_body(request, repeat, self._spec), **connection(self._spec)}
         start = time.perf_counter()
         try:
