@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from eva.metrics.frame import matrix_from_rows
 from eva.metrics.intervals import clustered_se, clustered_t
@@ -107,7 +107,7 @@ def rogan_gladen(
     above 0 by the same level: then the rate says nothing. Source: Rogan & Gladen 1978; Lang & Reiczigel 2014. Example:
     p .30 of 1,000, Se .92, Sp .85 of 100 each: .19 [.11, .28].
     """
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     informed = sensitivity + specificity - 1
     if informed - z * math.hypot(errors[1], errors[2]) <= 0:
         return Estimate(None, n_items=n, level=level, note=CHANCE)
@@ -147,7 +147,7 @@ def ppi_mean(
         if found[0] is None or found[1] is None:
             return Estimate(value, n_items=n, level=level, note="1 cluster: no interval")
         errors = [found[0], tuned * found[1]]
-    half = float(stats.norm.ppf((1 + level) / 2)) * math.hypot(*errors)
+    half = float(ndtri((1 + level) / 2)) * math.hypot(*errors)
     note = f"lambda {tuned:.2f}; {size} unlabelled items"
     return Estimate(value, value - half, value + half, n_items=n, method="PPI++", level=level, note=note)
 

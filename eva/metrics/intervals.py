@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtrit  # scipy.stats takes half a second to import
 
 from eva.metrics.measures import TINY, Compute, ratio, to_optional
 from eva.metrics.resample import Resampled
@@ -45,7 +45,7 @@ def wilson(share: float, n: int, *, level: float = 0.95) -> tuple[float, float] 
     """
     if n <= 0:
         return None
-    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
+    z2 = float(ndtri((1 + level) / 2)) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     low = 0.0 if share <= TINY else max(0.0, float(centre - half))
@@ -80,7 +80,7 @@ def clustered_t(sums: Floats, *, repeats: int, level: float = 0.95) -> Estimate:
         return replace(found, note="1 cluster: no interval")
     if se < TINY:
         return replace(found, note="clusters do not differ: t gives no width")
-    half = float(stats.t.ppf((1 + level) / 2, found.n_clusters - 1)) * se
+    half = float(stdtrit(found.n_clusters - 1, (1 + level) / 2)) * se
     return replace(found, low=found.value - half, high=found.value + half, method="clustered t")
 
 
@@ -172,8 +172,8 @@ def _sized(sums: Floats, value: float | None, *, repeats: int, level: float) -> 
 def _levels(groups: int, level: float) -> Floats:
     """Lower and upper level of the widened percentile interval."""
     tail = (1 - level) / 2
-    z = float(stats.t.ppf(1 - tail, groups - 1)) * np.sqrt(groups / (groups - 1))
-    return np.asarray(stats.norm.cdf([-z, z]), dtype=np.float64)
+    z = float(stdtrit(groups - 1, 1 - tail)) * np.sqrt(groups / (groups - 1))
+    return np.asarray(ndtr([-z, z]), dtype=np.float64)
 
 
 def _corrected(levels: Floats, values: Floats, *, point: float, left_out: Floats, times: NDArray[np.int64]) -> Floats:
@@ -185,10 +185,10 @@ def _corrected(levels: Floats, values: Floats, *, point: float, left_out: Floats
     squares = (times[kept] * gaps**2).sum()
     if not 0 < below < 1 or squares <= 0:
         return levels
-    bias = float(stats.norm.ppf(below))
+    bias = float(ndtri(below))
     acceleration = (times[kept] * gaps**3).sum() / (6 * squares**1.5)
-    shifted = bias + stats.norm.ppf(levels)
+    shifted = bias + ndtri(levels)
     bent = 1 - acceleration * shifted
     if (bent <= 0).any():
         return levels
-    return np.asarray(stats.norm.cdf(bias + shifted / bent), dtype=np.float64)
+    return np.asarray(ndtr(bias + shifted / bent), dtype=np.float64)

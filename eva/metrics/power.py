@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from scipy import stats
+from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
 ALPHA: Final = 0.05
 POWER: Final = 0.8
@@ -23,7 +23,7 @@ def smallest_visible(se: float, *, clusters: int) -> float | None:
     """
     if clusters < 2 or se <= 0:
         return None
-    return float((stats.t.ppf(1 - ALPHA / 2, clusters - 1) + stats.t.ppf(POWER, clusters - 1)) * se)
+    return float((stdtrit(clusters - 1, 1 - ALPHA / 2) + stdtrit(clusters - 1, POWER)) * se)
 
 
 def items_needed(difference: float, *, visible: float, items: int) -> int | None:
@@ -40,8 +40,8 @@ def equivalence_p(difference: float, *, se: float, margin: float, clusters: int)
     """
     if margin <= 0 or se <= 0 or clusters < 2:
         return None
-    above = stats.t.sf((difference + margin) / se, clusters - 1)
-    below = stats.t.cdf((difference - margin) / se, clusters - 1)
+    above = stdtr(clusters - 1, -(difference + margin) / se)
+    below = stdtr(clusters - 1, (difference - margin) / se)
     return float(max(above, below))
 
 
@@ -50,9 +50,9 @@ def most_that_may_change(changed: int, *, clusters: int, tail: float) -> float:
 
     0 of 137 at a tail of 2.5%: 1 − 0.025^(1/137) = 2.7%.
     """
-    return 1.0 if changed >= clusters else float(stats.beta.ppf(1 - tail, changed + 1, clusters - changed))
+    return 1.0 if changed >= clusters else float(betaincinv(changed + 1, clusters - changed, 1 - tail))
 
 
 def mcnemar_p(fixed: int, broken: int) -> float:
     """Exact McNemar: 2·P(Bin(fixed + broken, ½) ≤ the smaller), at most 1; 1 where nothing was fixed or broken."""
-    return float(stats.binomtest(min(fixed, broken), fixed + broken).pvalue) if fixed + broken else 1.0
+    return min(1.0, 2 * float(bdtr(min(fixed, broken), fixed + broken, 0.5)))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import chdtrc
 
 from eva.metrics.matrix import VerdictMatrix
 from eva.metrics.measures import TINY
@@ -42,7 +42,7 @@ def label_shift(before: Floats, after: Floats, *, clusters: NDArray[np.int64], l
         after=shares[1] if n else (),
         statistic=statistic,
         degrees=freedom,
-        p_value=float(stats.chi2.sf(statistic, freedom)) if told else None,
+        p_value=float(chdtrc(freedom, statistic)) if told else None,
         n_items=n,
         note="" if told else "no items" if not n else f"{moved} clusters moved: too few for a test",
     )

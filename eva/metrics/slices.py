@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from eva.metrics.frame import as_names
 from eva.metrics.matrix import VerdictMatrix
@@ -66,13 +65,19 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     """Benjamini & Hochberg 1995: keeps the expected share of false stars among the stars below 5%. None stays None."""
-    places = [place for place, p in enumerate(p_values) if p is not None]
+    order = sorted(((p, place) for place, p in enumerate(p_values) if p is not None), reverse=True)
     adjusted: list[float | None] = [None] * len(p_values)
-    if places:
-        found = stats.false_discovery_control([p for p in p_values if p is not None], method="bh")
-        for place, p in zip(places, found, strict=True):
-            adjusted[place] = float(p)
+    lowest = 1.0
+    for passed, (p, place) in enumerate(order):
+        lowest = min(lowest, p * len(order) / (len(order) - passed))
+        adjusted[place] = lowest
     return tuple(adjusted)
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Benjamini & Yekutieli 2001: Benjamini–Hochberg × Σ 1/i, for tests that depend on one another in any way."""
+    often = sum(1 / rank for rank in range(1, len(p_values) + 1))
+    return tuple(min(1.0, p * often) for p in benjamini_hochberg(p_values) if p is not None)
 
 
 def adjust(p_values: Sequence[float | None], *, by: str) -> tuple[tuple[float | None, ...], str]:

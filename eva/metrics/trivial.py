@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from eva.metrics.baselines import scored_baseline
 from eva.metrics.results import Baseline
 from eva.metrics.votes import Floats
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 TRIVIAL = "trivial"
 
@@ -29,6 +28,8 @@ def trivial_baseline(
     by a model that saw no item of its cluster. Undefined (None, with a note) under two classes or two clusters; a fold
     whose training part has one class predicts that class.
     """
+    from sklearn.model_selection import GroupKFold  # scikit-learn takes a second to import; only this baseline fits
+
     place = {label: code for code, label in enumerate(labels)}
     kept = [index for index, label in enumerate(gold) if label in place]
     codes = np.array([place[str(gold[index])] for index in kept], dtype=np.int64)
@@ -54,6 +55,11 @@ def _predict(
     train: NDArray[np.int64],
     test: NDArray[np.int64],
 ) -> NDArray[np.int64]:
+    from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
     if np.unique(codes[train]).size < 2:
         return np.full(len(test), codes[train][0], dtype=np.int64)
     rarity, size = TfidfTransformer(sublinear_tf=True), StandardScaler()
@@ -65,6 +71,8 @@ def _predict(
 
 def _words(texts: list[str]) -> sparse.csr_matrix:
     """Counts of runs of 2 to 4 characters within words: they serve languages that write no spaces, too."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
     counter = HashingVectorizer(
         analyzer="char_wb", ngram_range=(2, 4), n_features=2**13, alternate_sign=False, norm=None
     )
