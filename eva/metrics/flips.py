@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eva.metrics.matrix import ABSENT, ABSTAINED, FAILED, VerdictMatrix
+from eva.metrics.matrix import ABSTAINED, FAILED, VerdictMatrix
 from eva.metrics.pairing import Pair
 from eva.metrics.power import mcnemar_p
 from eva.metrics.results import Flip, FlipCounts, FlipKind
@@ -37,7 +36,6 @@ def find_flips(before: pd.DataFrame, after: pd.DataFrame, *, pair: Pair) -> tupl
         **how_many,
         unchanged=int((kinds == _NONE).sum()),
         mcnemar_p=_mcnemar(*modes, gold=pair.before.gold) if labelled else None,
-        by_repeat=tuple(_one_repeat(pair, counted[0], repeat=repeat) for repeat in range(pair.after.n_repeats)),
     )
     return _flips(pair, kinds, modes=modes, counted=counted, rows=(before, after)), counts
 
@@ -64,42 +62,6 @@ def flip_kinds(before: NDArray[np.int64], after: NDArray[np.int64], *, matrix: V
     kinds[scores & (after > before)] = KINDS.index("up")
     kinds[scores & (after < before)] = KINDS.index("down")
     return kinds
-
-
-def _one_repeat(pair: Pair, before: Votes, *, repeat: int) -> Mapping[str, float]:
-    """Expected numbers of flips between this repeat of `after` and one repeat of `before`, any of them alike."""
-    said, gold, shares = pair.after.verdicts[:, repeat], pair.after.gold, before.shares
-    asked = said != ABSENT
-    n_labels = len(pair.after.labels)
-    failed = shares[:, n_labels]
-    column = np.where(said >= 0, said, n_labels - 1 - said)
-    same = np.take_along_axis(shares, np.where(asked, column, 0)[:, None], axis=1)[:, 0]
-    right = np.where(gold >= 0, np.take_along_axis(shares, np.maximum(gold, 0)[:, None], axis=1)[:, 0], 0.0)
-    lost = said == FAILED
-    answer = asked & ~lost
-    rated = answer & (gold >= 0)
-    wrong = rated & (said != gold)
-    others = 1 - failed - same
-    below, above = _below_above(shares[:, :n_labels], said)
-    free = answer & (gold < 0)
-    ordered = free & (said >= 0) & (pair.after.values is not None)
-    up, down = float(below[ordered].sum()), float(above[ordered].sum())
-    found = {
-        "repeat": float(repeat),
-        "fixed": float(others[rated & ~wrong].sum()),
-        "broken": float(right[wrong].sum()),
-        "moved": float((others - right)[wrong].sum() + others[free].sum() - up - down),
-        "up": up,
-        "down": down,
-        "undecided": float((1 - failed)[asked & lost].sum() + failed[answer].sum()),
-    }
-    return {name: round(number, 9) + 0.0 for name, number in found.items()}
-
-
-def _below_above(labels: Floats, said: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """(n,) shares of the labels below and above what was said."""
-    places = np.arange(labels.shape[1])[None, :]
-    return (labels * (places < said[:, None])).sum(axis=1), (labels * (places > said[:, None])).sum(axis=1)
 
 
 def _flips(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from eva.errors import DataError
 from eva.metrics.results_moved import PackFinding, PackOutcome
+from eva.metrics.votes import NO_MAJORITY, NO_VERDICT, modal_of, said_by
 from eva.types import NOT_APPLICABLE
 
 
@@ -58,18 +59,16 @@ def check_pack(
     )
 
 
-Votes = Mapping[int, Sequence[str]]
-"""Repeat → what its rows say: a label, or `no verdict`; more than one where it stands there twice."""
-_FAILED = "no verdict"
+Votes = Mapping[int, Sequence[str | None]]
+"""Repeat → what its rows say: a label, or None for a failure; more than one where it stands there twice."""
 
 
-def _votes(rows: pd.DataFrame, wanted: set[str]) -> dict[str, dict[int, list[str]]]:
+def _votes(rows: pd.DataFrame, wanted: set[str]) -> dict[str, dict[int, list[str | None]]]:
     kept = rows[rows["item_id"].isin(wanted)]
-    found: dict[str, dict[int, list[str]]] = {}
-    cells: Any = zip(kept["item_id"], kept["repeat"], kept["label"], strict=True)
-    for item, repeat, label in cells:
-        said = found.setdefault(str(item), {}).setdefault(int(repeat), [])
-        said.append(_FAILED if pd.isna(label) else str(label))
+    found: dict[str, dict[int, list[str | None]]] = {}
+    cells: Any = zip(kept["item_id"], kept["repeat"], kept["label"], kept["failure"], strict=True)
+    for item, repeat, label, failure in cells:
+        found.setdefault(str(item), {}).setdefault(int(repeat), []).append(said_by(label, failure))
     return found
 
 
@@ -78,17 +77,17 @@ def _finding(pack: str, entry: PackEntry, *, before: Votes, after: Votes | None,
     single = [said[0] for said in (after or {}).values() if len(said) == 1]
     right = single.count(entry.label)
     unknown = repeats - len(single)
-    was, now = _most(before), _most(after or {})
+    was, now = _modal(before), _modal(after or {})
     outcome: PackOutcome = "pass" if right >= needed else "cannot tell" if right + unknown >= needed else "fail"
     told = f"{entry.label} in {right} of {repeats} repeats, {needed} needed"
     if after is None:
         told = "is not in the after run"
     elif unknown:
         told += f", {unknown} missing or double"
-    if outcome == "fail" and now not in (None, entry.label):
+    if outcome == "fail" and now not in (NO_MAJORITY, entry.label) and after:
         told += f"; mostly {now}" + (f", as before ({was})" if was == now else "")
     if before and was != entry.label and entry.must == "stay":
-        told += f"; it was {was or 'undecided'} before"
+        told += f"; it was {'undecided' if was == NO_MAJORITY else was} before"
     if outcome == "pass" and was == entry.label and entry.must == "become":
         told += "; it was so before"
     return PackFinding(
@@ -100,8 +99,8 @@ def _finding(pack: str, entry: PackEntry, *, before: Votes, after: Votes | None,
         right=right,
         needed=needed,
         repeats=repeats,
-        before=was,
-        after=now,
+        before=_label(was),
+        after=_label(now),
         told=told,
         note=entry.note,
     )
@@ -112,10 +111,9 @@ def _allowed(tolerance: float, repeats: int) -> int:
     return math.floor(tolerance * repeats + 1e-9) if tolerance < 1 else int(tolerance)
 
 
-def _most(votes: Votes) -> str | None:
-    """The verdict of most repeats; None where two tie for the first place, or nothing was asked."""
-    said = [one for many in votes.values() for one in many]
-    counts = sorted(((said.count(name), name) for name in set(said)), reverse=True)
-    if not counts or (len(counts) > 1 and counts[0][0] == counts[1][0]):
-        return None
-    return counts[0][1]
+def _modal(votes: Votes) -> str:
+    return modal_of(one for many in votes.values() for one in many)[0]
+
+
+def _label(modal: str) -> str | None:
+    return None if modal in (NO_MAJORITY, NO_VERDICT) else modal

@@ -70,7 +70,6 @@ class FlipCounts:
     unchanged: int
     mcnemar_p: float | None
     """Exact, on modal labels."""
-    by_repeat: tuple[Mapping[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

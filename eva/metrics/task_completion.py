@@ -16,12 +16,11 @@ from eva.metrics.resample import resample_clusters
 from eva.metrics.results_base import Estimate
 from eva.metrics.results_benchmarks import Completion, TaskCompletion
 from eva.metrics.tallies import means_by_cluster
+from eva.metrics.votes import NO_VERDICT, modal_of, said_by
 
 ELIGIBLE: Final = "eligible"
 SUCCESS: Final = "success"
 FAILURE: Final = "model_failure"
-NO_VERDICT: Final = "no verdict"
-NO_MAJORITY: Final = "no majority"
 RESAMPLES: Final = 10_000
 
 Score = Literal["eligible", "all"]
@@ -34,7 +33,7 @@ class _Table:
     records: tuple[str, ...]
     clusters: NDArray[np.int64]
     eligibility: NDArray[np.object_]
-    """Label of most repeats, NO_MAJORITY or NO_VERDICT."""
+    """The modal verdict by name (`eva.metrics.votes.modal_of`)."""
     shares: Mapping[str, NDArray[np.float64]]
     """Status label, NO_VERDICT among them → share of the conversation's repeats."""
     repeats: int
@@ -83,14 +82,14 @@ def _table(
     records = sorted(set(first) & set(second))
     facts = status.drop_duplicates("record_id").set_index("record_id").loc[records]
     said = [second[record] for record in records]
-    names = sorted({name for labels in said for name in labels} | {SUCCESS, FAILURE})
+    names = sorted({name or NO_VERDICT for labels in said for name in labels} | {SUCCESS, FAILURE})
     _, clusters = np.unique(facts["cluster"].astype(str).to_numpy(dtype=object), return_inverse=True)
     domains = facts["domain"].fillna("").astype(str) if "domain" in facts else pd.Series("", index=facts.index)
     table = _Table(
         records=tuple(records),
         clusters=clusters.astype(np.int64),
-        eligibility=np.array([_most(first[record]) for record in records], dtype=object),
-        shares={name: np.array([labels.count(name) / len(labels) for labels in said], np.float64) for name in names},
+        eligibility=np.array([modal_of(first[record])[0] for record in records], dtype=object),
+        shares={name: np.array([_share(labels, name) for labels in said], np.float64) for name in names},
         repeats=int(status["repeat"].nunique()),
         groups={
             "domain": domains.to_numpy(dtype=object),
@@ -106,18 +105,17 @@ def _table(
     return table, notes
 
 
-def _by_record(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """Record → what each repeat says; NO_VERDICT for a failure."""
-    found: dict[str, list[str]] = {}
-    cells: Any = zip(rows["record_id"], rows["label"], strict=True)
-    for record, label in cells:
-        found.setdefault(str(record), []).append(NO_VERDICT if pd.isna(label) else str(label))
+def _by_record(rows: pd.DataFrame) -> dict[str, list[str | None]]:
+    """Record → what each repeat says; None for a failure."""
+    found: dict[str, list[str | None]] = {}
+    cells: Any = zip(rows["record_id"], rows["label"], rows["failure"], strict=True)
+    for record, label, failure in cells:
+        found.setdefault(str(record), []).append(said_by(label, failure))
     return found
 
 
-def _most(labels: Sequence[str]) -> str:
-    counts = Counter(labels).most_common(2)
-    return NO_MAJORITY if len(counts) > 1 and counts[0][1] == counts[1][1] else counts[0][0]
+def _share(said: Sequence[str | None], name: str) -> float:
+    return said.count(None if name == NO_VERDICT else name) / len(said)
 
 
 def _completion(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -9,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eva.metrics.matrix import ABSENT, ABSTAINED, FAILED, VerdictMatrix
+from eva.types import NOT_APPLICABLE, Failure
 
 Floats = NDArray[np.float64]
 
 TIE: Final = -4
 """Modal verdict: two or more verdicts share the first place."""
+NO_MAJORITY: Final = "no majority"
+"""TIE by name."""
+NO_VERDICT: Final = "no verdict"
+"""FAILED by name, and where nothing was asked."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,14 @@ def votes(matrix: VerdictMatrix) -> Votes:
 
 
 def modal(counted: Votes) -> NDArray[np.int64]:
-    """(n,) the most frequent verdict of each item: a label's code, FAILED, ABSTAINED or TIE.
+    """(n,) the most frequent verdict of each item: a label's code, FAILED, ABSTAINED or TIE. The one rule for all rooms.
 
-    All kinds of failure count together; ABSENT where nothing was asked.
+    Every repeat is one vote, for a label, for `not applicable` (also where the scale does not allow it: the failure
+    `abstained`) or for `no verdict`: all other kinds of failure count together, so that three replies that failed in
+    three ways are no verdict, not a tie. The most frequent one wins, majority or not. Ties: where two or more share the
+    first place there is no modal verdict (TIE), never the better, the worse or the earlier one; a label that only ties
+    with `no verdict` does not win either. No verdict: FAILED where failures lead; ABSENT where nothing was asked.
+    `modal_of` is the same rule by name.
     """
     counts = counted.counts
     n_labels = counts.shape[1] - 2
@@ -67,6 +78,28 @@ def modal(counted: Votes) -> NDArray[np.int64]:
         return np.zeros(0, dtype=np.int64)
     tied = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) > 1
     return np.where(counted.asked == 0, ABSENT, np.where(tied, TIE, names[counts.argmax(axis=1)]))
+
+
+def said_by(label: Any, failure: Any) -> str | None:
+    """What one verdict row votes for: its label, `not_applicable` for the failure `abstained`, None for other failures."""
+    if isinstance(label, str):
+        return label
+    return NOT_APPLICABLE if isinstance(failure, str) and failure == Failure.ABSTAINED.value else None
+
+
+def modal_of(said: Iterable[str | None]) -> tuple[str, float]:
+    """`modal` of one item by name, and the share of its repeats with the most frequent verdict.
+
+    `said` holds a vote a repeat (`said_by`). The name is a label, `not_applicable`, NO_VERDICT or NO_MAJORITY.
+    """
+    given = list(said)
+    labels = sorted({vote for vote in given if vote is not None and vote != NOT_APPLICABLE})
+    names = [*labels, None, NOT_APPLICABLE]
+    counts = np.array([[given.count(name) for name in names]], dtype=np.int64)
+    asked = np.array([len(given)], dtype=np.int64)
+    code = int(modal(Votes(counts=counts, asked=asked))[0])
+    name = {TIE: NO_MAJORITY, ABSTAINED: NOT_APPLICABLE}.get(code, labels[code] if code >= 0 else NO_VERDICT)
+    return name, float(share(counts, asked).max())
 
 
 def mean_values(counted: Votes, values: tuple[float, ...]) -> Floats:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from eva.edges.tracking.folder import RunFolder
 from eva.edges.tracking.spec import Traces
+from eva.metrics.votes import NO_MAJORITY, NO_VERDICT, modal_of, said_by
 
 PREVIEW_CHARS = 1000
 """MLflow's limit of a trace's previews."""
@@ -97,16 +98,13 @@ def preview(text: str) -> str:
 
 
 def consensus(rows: Sequence[Mapping[str, Any]]) -> tuple[str | None, float, Counter[str]]:
-    """(modal label, share of repeats with the modal verdict, votes); no label at a tie or where a failure leads.
+    """(modal label, share of repeats with the most frequent verdict, votes by label or kind of failure).
 
-    Failures vote too, by kind: an item that failed twice of three times has no verdict, with agreement 2/3.
+    No label at a tie or where failures lead: the rule of `eva.metrics.votes.modal`.
     """
     votes = Counter(str(row.get("label") or row.get("failure") or UNDECIDED) for row in rows)
-    ranked = votes.most_common(2)
-    tie = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
-    labels = {str(row["label"]) for row in rows if row.get("label") is not None}
-    leader, count = ranked[0]
-    return (leader if not tie and leader in labels else None), count / len(rows), votes
+    name, agreement = modal_of(said_by(row.get("label"), row.get("failure")) for row in rows)
+    return (None if name in (NO_MAJORITY, NO_VERDICT) else name), agreement, votes
 
 
 def _trace(item_id: str, request: str, rows: Sequence[Mapping[str, Any]], *, moved: bool, model: str) -> ItemTrace:
