@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from eva.edges.early import check_command_line, leave
+from eva.edges.early import check_command_line, leave, spare_collections
 from eva.edges.help import help_text
 from eva.edges.logging_lines import show_log_lines
 
@@ -45,6 +45,7 @@ if __name__ == "__main__":
         print(help_text(), end="")
         sys.exit(0)
     show_log_lines()
+    spare_collections()
     with leave():
         check_command_line(sys.argv[1:])
         if {"-m", "--multirun"} & set(sys.argv[1:]):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from eva.commands import COMMANDS
-from eva.edges.early import leave
+from eva.edges.early import leave, spare_collections
 from eva.edges.logging_lines import show_log_lines
 
 
@@ -39,4 +39,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    spare_collections()
     sys.exit(main())

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from eva.aside import begin_trivial
 from eva.edges import baselines, provenance, runs
 from eva.edges.asking import Asked, ask_plan, read_replies
 from eva.edges.compose import languages
@@ -28,7 +29,7 @@ from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
 from eva.metrics.attacks import attack_scores
 from eva.metrics.readings import note_on, readings
-from eva.metrics.results import Comparison, Summary
+from eva.metrics.results import Baseline, Comparison, Summary
 from eva.publishing import Published, publish
 from eva.run_json import closing_meta, opening_meta, summary_json, unfinished_note
 from eva.writing import write_comparison, write_folder
@@ -72,9 +73,11 @@ def validate(
         say=say,
     )
     open_tracking(settings)
+    trivial = begin_trivial(plan)
     asked = ask_plan(settings, plan)
     # A run that was ended by an error is kept as such, and is compared with nothing.
-    finished = finish(settings, plan, asked, meta=meta, baseline=None if asked.error else baseline, say=say)
+    against = None if asked.error else baseline
+    finished = finish(settings, plan, asked, trivial=trivial(), meta=meta, baseline=against, say=say)
     if asked.error is not None:
         say(f"stopped with {len(asked.replies)} replies; run {finished.folder.run_id} has status failed")
         raise asked.error
@@ -98,12 +101,19 @@ def plan_run(settings: Settings) -> Plan:
 
 
 def finish(
-    settings: Settings, plan: Plan, asked: Asked, *, meta: Mapping[str, Any], baseline: RunFolder | None, say: Say
+    settings: Settings,
+    plan: Plan,
+    asked: Asked,
+    *,
+    trivial: Baseline | None,
+    meta: Mapping[str, Any],
+    baseline: RunFolder | None,
+    say: Say,
 ) -> Finished:
     """Everything after the replies: verdicts, numbers, comparison, folder, MLflow. Calls no model."""
     rows = verdict_table(plan, asked)
     read = readings(rows, asked.second)
-    summary = measure(plan, rows, repeats=settings.options.seeds)
+    summary = measure(plan, rows, repeats=settings.options.seeds, trivial=trivial)
     unfinished = unfinished_note(plan, asked, repeats=settings.options.seeds, verdicts=len(rows))
     summary = replace(summary, notes=(*unfinished, *summary.notes, *note_on(read)))
     meta = closing_meta(meta, asked, finished=provenance.now(), baseline=baseline.run_id if baseline else None)

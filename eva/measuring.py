@@ -11,16 +11,14 @@ import pandas as pd
 from eva.edges.runs import RunFolder
 from eva.errors import ComparisonError
 from eva.judges.plan import Plan
-from eva.judges.readable import item_text
 from eva.metrics.compare import compare
 from eva.metrics.resample import rng_for
 from eva.metrics.results import Baseline, Comparison, Summary
 from eva.metrics.summary import summarise
-from eva.metrics.trivial import trivial_baseline
 
 
-def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int) -> Summary:
-    """All numbers of one run. Randomness comes from the run's own digests."""
+def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int, trivial: Baseline | None) -> Summary:
+    """All numbers of one run, beside what a trivial model reaches. Randomness comes from the run's own digests."""
     scale = plan.judge.scale
     return summarise(
         rows,
@@ -28,7 +26,7 @@ def measure(plan: Plan, rows: pd.DataFrame, *, repeats: int) -> Summary:
         values=scale.values,
         repeats=repeats,
         rng=rng_for(f"{plan.prompt_sha256}{plan.dataset.sha256}"),
-        trivial=_trivial(plan),
+        trivial=trivial,
     )
 
 
@@ -129,17 +127,3 @@ def _with_warnings(comparison: Comparison, warnings: tuple[str, ...]) -> Compari
 
 def _data(meta: Mapping[str, Any]) -> str:
     return f"{meta['dataset']['name']} ({meta['dataset']['items']} items, {meta['digests']['dataset'][:12]})"
-
-
-def _trivial(plan: Plan) -> Baseline | None:
-    """What TF-IDF and lengths reach on these labels; nothing where nobody labelled them."""
-    records = {record.record_id: record for record in plan.dataset.records}
-    labelled = [item for items in plan.items.values() for item in items if item.gold is not None]
-    if not labelled:
-        return None
-    return trivial_baseline(
-        [item_text(item, records[item.record_id], speaker=plan.judge.speaker) for item in labelled],
-        [item.gold.label if item.gold else None for item in labelled],
-        [item.cluster for item in labelled],
-        labels=plan.judge.scale.labels,
-    )

@@ -60,7 +60,7 @@ def run_here(*overrides: str, said: list[str] | None = None) -> tuple[int, Finis
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out of runs in this process what takes seconds and is tested elsewhere: the page with its plots, the trivial model."""
     monkeypatch.setattr("eva.publishing.write_page", lambda folder: None)
-    monkeypatch.setattr("eva.measuring._trivial", lambda plan: None)
+    monkeypatch.setattr("eva.flow.begin_trivial", lambda plan: lambda: None)
 
 
 def start(*overrides: str, env: dict[str, str] | None = None, **kwargs: Any) -> subprocess.Popen[bytes]:

@@ -61,7 +61,7 @@ def test_a_key_that_is_used_is_nowhere_afterwards(
     tmp_path: Path, key: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """C93: provider errors that echo headers and URLs, an answer that echoes the key; folder, store, MLflow, terminal."""
-    monkeypatch.setattr("eva.measuring._trivial", lambda plan: None)
+    monkeypatch.setattr("eva.flow.begin_trivial", lambda plan: lambda: None)
     data = data_file(tmp_path / "d.jsonl", 9, text=ORDINARY)
     said: list[str] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import os
 import secrets as entropy
@@ -35,6 +37,12 @@ def show_what_can_be_shown() -> None:
     """A terminal of another encoding gets `\\u2019` for what it has no letter for, as stderr does anyway; never an exception."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def spare_collections() -> None:
+    """Some 3,000 modules never go: the collector looks through them rarely, and at the exit (a second) not at all."""
+    gc.set_threshold(100_000, 20, 100)
+    atexit.register(gc.freeze)
 
 
 @contextmanager

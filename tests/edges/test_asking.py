@@ -140,7 +140,7 @@ def test_summary_and_notes_tell_both_numbers(made: Callable[..., Any]) -> None:
 
     settings, plan, _ = made(lambda request, repeat: entries(1, 2, 3) if repeat >= 1000 else "no", *AGAIN)
     meta = _opening(settings, plan, overrides=(), sweep=None)
-    finished = finish(settings, plan, ask_plan(settings, plan), meta=meta, baseline=None, say=print)
+    finished = finish(settings, plan, ask_plan(settings, plan), trivial=None, meta=meta, baseline=None, say=print)
     summary = finished.folder.summary
 
     assert summary["readings"]["share_first"] == 0.0
