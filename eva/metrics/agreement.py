@@ -77,7 +77,7 @@ def _one_repeat(matrix: VerdictMatrix, repeat: int) -> RepeatScores:
         n_correct=int(np.diagonal(table).sum()),
         accuracy=_of(measures.accuracy, table),
         macro_f1=_of(measures.macro_f1, table),
-        macro_classes=sum(row.f1 is not None for row in per_class),
+        macro_classes=sum(row.support > 0 for row in per_class),
         coverage=_of(measures.coverage, table),
         accuracy_readable=_of(measures.accuracy_readable, table),
         per_class=per_class,

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eva.metrics.agreement import repeat_scores
-from eva.metrics.arm import accuracy_sums, coverage_sums, error_sums
-from eva.metrics.differences import difference, pair_up
-from eva.metrics.matrix import ABSENT, ABSTAINED, VerdictMatrix
+from eva.metrics.arm import counting_items
+from eva.metrics.cells import Cells, free_cells, gold_cells
+from eva.metrics.differences import difference
+from eva.metrics.matrix import VerdictMatrix
 from eva.metrics.measures import Measure, gold_measures
+from eva.metrics.paired import PairedMean, pair_up
 from eva.metrics.pairing import Pair
-from eva.metrics.repeats import spread
-from eva.metrics.results import Difference, RepeatScores, Spread
-from eva.metrics.tallies import Means, means_by_cluster
-from eva.metrics.votes import Floats, confusion_by_cluster, mean_values, scored, share, votes
-
-_PER_REPEAT = ("accuracy", "macro_f1", "kappa", "weighted_kappa", "mae", "bias", "coverage", "mean_score")
+from eva.metrics.results import Difference
+from eva.metrics.tallies import confusion_tally, mean_tally, nth_ratio
+from eva.metrics.votes import Floats, by_cluster, scored
 
 
 def all_differences(
@@ -29,9 +27,8 @@ def all_differences(
     On scales without an order the shares of the labels (`label=x/rate`) stand in for the mean score. `only` names the
     statistics that are wanted.
     """
-    spreads = _spreads(pair)
-    against = _against_gold(pair, margin=margin, rng=rng, resamples=resamples, only=only, spreads=spreads)
-    without = _without_gold(pair, margin=margin, rng=rng, resamples=resamples, only=only, spreads=spreads)
+    against = _against_gold(pair, margin=margin, rng=rng, resamples=resamples, only=only)
+    without = _without_gold(pair, margin=margin, rng=rng, resamples=resamples, only=only)
     return (*against, *without)
 
 
@@ -43,128 +40,87 @@ def _steps(matrix: VerdictMatrix) -> float:
     return float(np.ptp(matrix.values)) if matrix.values else 1.0
 
 
-def _spreads(pair: Pair) -> Mapping[str, tuple[Spread, Spread]]:
-    scores = [repeat_scores(matrix) for matrix in (pair.before, pair.after)]
-    return {name: (_spread(scores[0], name), _spread(scores[1], name)) for name in _PER_REPEAT}
-
-
-def _spread(scores: Sequence[RepeatScores], name: str) -> Spread:
-    return spread([getattr(score, name) for score in scores])
-
-
 def _against_gold(
-    pair: Pair,
-    *,
-    margin: float,
-    rng: np.random.Generator,
-    resamples: int,
-    only: Sequence[str] | None,
-    spreads: Mapping[str, tuple[Spread, Spread]],
+    pair: Pair, *, margin: float, rng: np.random.Generator, resamples: int, only: Sequence[str] | None
 ) -> list[Difference]:
     before, after = scored(pair.before), scored(pair.after)
     measures = [m for m in gold_measures(len(before.labels), before.values) if _wanted(m.name, only)]
     if not before.n_items or not measures:
         return []
-    sums = confusion_by_cluster(before), confusion_by_cluster(after)
     repeats = min(before.n_repeats, after.n_repeats)
-    paired = pair_up(*sums, n_items=before.n_items, repeats=repeats, resamples=resamples, rng=rng)
-    arms = _mean_sums(*sums, matrix=before)
+    tallies = confusion_tally(before), confusion_tally(after)
+    paired = pair_up(*tallies, repeats=repeats, resamples=resamples, rng=rng)
+    first, second = gold_cells(before), gold_cells(after)
     return [
         difference(
             paired,
             measure,
             margin=margin,
+            counted=_counted(counting_items(before, measure) & counting_items(after, measure), before.clusters),
             steps=_steps(before),
-            arms=arms.get(measure.name),
-            spreads=spreads[measure.name],
+            mean=_paired_mean(first[measure.name], second[measure.name], before.clusters)
+            if measure.name in first
+            else None,
         )
         for measure in measures
     ]
 
 
-def _mean_sums(before: Floats, after: Floats, *, matrix: VerdictMatrix) -> Mapping[str, tuple[Floats, Floats]]:
-    """Cluster sums of the statistics that are means over the same items in both arms.
+def _counted(items: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Floats:
+    return by_cluster(items[:, None].astype(np.float64), clusters)[:, 0]
 
-    The ordinal errors are means over readable verdicts: the same ones only where none is unreadable in one arm alone.
-    """
-    n_labels, values = len(matrix.labels), matrix.values
-    found = {
-        "accuracy": (accuracy_sums(before, n_labels), accuracy_sums(after, n_labels)),
-        "coverage": (coverage_sums(before, n_labels), coverage_sums(after, n_labels)),
-    }
-    if values:
-        found["mae"] = (error_sums(before, values, signed=False), error_sums(after, values, signed=False))
-        found["bias"] = (error_sums(before, values, signed=True), error_sums(after, values, signed=True))
-    return {name: arms for name, arms in found.items() if np.allclose(arms[0][:, 1], arms[1][:, 1])}
+
+def _paired_mean(before: Cells, after: Cells, clusters: NDArray[np.int64]) -> PairedMean | None:
+    """None where an item counts in one arm only: then the two means are over unlike items."""
+    if (before.items != after.items).any():
+        return None
+    return PairedMean(
+        by_item=_paired_sums(before.item_sums(clusters), after.item_sums(clusters)),
+        linear=_paired_sums(before.linear_sums(clusters), after.linear_sums(clusters)),
+    )
+
+
+def _paired_sums(before: Floats, after: Floats) -> Floats:
+    return np.column_stack([after[:, 0] - before[:, 0], before[:, 1]])
 
 
 def _without_gold(
-    pair: Pair,
-    *,
-    margin: float,
-    rng: np.random.Generator,
-    resamples: int,
-    only: Sequence[str] | None,
-    spreads: Mapping[str, tuple[Spread, Spread]],
+    pair: Pair, *, margin: float, rng: np.random.Generator, resamples: int, only: Sequence[str] | None
 ) -> list[Difference]:
     has_gold = bool((pair.before.gold >= 0).any())
     names = [name for name in _names(pair.before, has_gold=has_gold) if _wanted(name, only)]
     if not names:
         return []
-    before, after = (item_means(matrix, other, names=names) for matrix, other in _both_ways(pair))
+    clusters = pair.before.clusters
+    cells = [_common(free_cells(pair.before, name), free_cells(pair.after, name)) for name in names]
+    tallies = (mean_tally([pair_[side] for pair_ in cells], clusters) for side in (0, 1))
     repeats = min(pair.before.n_repeats, pair.after.n_repeats)
-    paired = pair_up(
-        before.sums, after.sums, n_items=pair.before.n_items, repeats=repeats, resamples=resamples, rng=rng
-    )
+    paired = pair_up(*tallies, repeats=repeats, resamples=resamples, rng=rng)
     return [
         difference(
             paired,
             Measure(
                 name,
-                before.compute(name),
+                nth_ratio(place),
                 True if name == "coverage" else None,
                 unit="score" if name == "mean_score" else "share",
                 undefined="no item has a readable verdict in both arms",
             ),
             margin=margin,
+            counted=_counted(before.items, clusters),
             steps=_steps(pair.before),
-            arms=(before.of(name), after.of(name)),
-            spreads=spreads.get(name),
+            mean=_paired_mean(before, after, clusters),
         )
-        for name in names
+        for place, (name, (before, after)) in enumerate(zip(names, cells, strict=True))
     ]
 
 
-def _both_ways(pair: Pair) -> tuple[tuple[VerdictMatrix, VerdictMatrix], tuple[VerdictMatrix, VerdictMatrix]]:
-    return (pair.before, pair.after), (pair.after, pair.before)
+def _common(before: Cells, after: Cells) -> tuple[Cells, Cells]:
+    """Only the items that count in both arms, each with the repeats in which it counts."""
+    both = before.items & after.items
+    return before.among(both), after.among(both)
 
 
 def _names(matrix: VerdictMatrix, *, has_gold: bool) -> list[str]:
     scores = ["mean_score"] if matrix.values else [f"label={label}/rate" for label in matrix.labels]
     return scores if has_gold else [*scores, "coverage"]
-
-
-def item_means(matrix: VerdictMatrix, other: VerdictMatrix, *, names: Sequence[str]) -> Means:
-    """One arm's `mean_score`, `label=x/rate` and `coverage` per cluster, over items that count in both arms.
-
-    Scores and shares are over an item's readable repeats; coverage over those that are not `not applicable`.
-    """
-    counted, opposite = votes(matrix), votes(other)
-    readable = (counted.readable > 0) & (opposite.readable > 0)
-    answerable, answerable_too = _answerable(matrix), _answerable(other)
-    columns = []
-    for name in names:
-        if name == "mean_score":
-            columns.append((name, mean_values(counted, matrix.values or ()), readable))
-        elif name == "coverage":
-            shares = share(counted.readable[:, None], answerable)[:, 0]
-            columns.append((name, shares, (answerable > 0) & (answerable_too > 0)))
-        else:
-            place = matrix.labels.index(name.removeprefix("label=").removesuffix("/rate"))
-            columns.append((name, share(counted.counts[:, place : place + 1], counted.readable)[:, 0], readable))
-    return means_by_cluster(columns, matrix.clusters)
-
-
-def _answerable(matrix: VerdictMatrix) -> NDArray[np.int64]:
-    answers = (matrix.verdicts != ABSENT) & (matrix.verdicts != ABSTAINED)
-    return np.asarray(answers.sum(axis=1), dtype=np.int64)

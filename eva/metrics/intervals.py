@@ -84,15 +84,16 @@ def clustered_t(sums: Floats, *, repeats: int, level: float = 0.95) -> Estimate:
     return replace(found, low=found.value - half, high=found.value + half, method="clustered t")
 
 
-def bootstrap(resampled: Resampled, compute: Compute, *, level: float = 0.95) -> Ends:
+def bootstrap(resampled: Resampled, compute: Compute, *, level: float = 0.95, groups: int | None = None) -> Ends:
     """Interval of a statistic of column sums from its cluster resamples.
 
-    BCa from 50 clusters on, else percentile, both at widened levels. No ends (with the reason in `note`) under 2
+    BCa from 50 clusters on, else percentile, both at widened levels; `groups` is the number of clusters that count in
+    the statistic, where that is not all. No ends (with the reason in `note`) under 2
     clusters, where all resamples agree, and where the statistic is undefined in half of them or more; resamples in
     which it is undefined are left out and said in `note`.
     """
     point = float(compute(resampled.total))
-    groups = resampled.n_clusters
+    groups = resampled.n_clusters if groups is None else groups
     if groups < 2 or not np.isfinite(point):
         return Ends(None, None, None, "", "1 cluster: no interval" if groups == 1 else "")
     values = compute(resampled.draws)
@@ -120,22 +121,28 @@ def estimate(
     *,
     n_items: int,
     repeats: int,
+    n_clusters: int | None = None,
     level: float = 0.95,
     undefined: str = "undefined",
+    note: str = "",
 ) -> Estimate:
-    """The statistic with its bootstrap interval; `undefined` is the note where it has no value."""
+    """The statistic with its bootstrap interval; `undefined` is the note where it has no value.
+
+    `n_items`, `n_clusters` (None: all) are those that are in its denominator; `note` is said beside the interval's own.
+    """
+    clusters = resampled.n_clusters if n_clusters is None else n_clusters
     value = to_optional(compute(resampled.total))
-    ends = bootstrap(resampled, compute, level=level)
+    ends = bootstrap(resampled, compute, level=level, groups=clusters)
     return Estimate(
         value,
         ends.low,
         ends.high,
         n_items=n_items,
-        n_clusters=resampled.n_clusters,
+        n_clusters=clusters,
         repeats=repeats,
         method=ends.method,
         level=level,
-        note=undefined if value is None else ends.note,
+        note=undefined if value is None else "; ".join(part for part in (ends.note, note) if part),
     )
 
 
@@ -156,7 +163,7 @@ def rate_estimate(
     means = there[:, 0] / there[:, 1]
     odd = min(int((means > TINY).sum()), int((means < 1 - TINY).sum()))
     if found.n_clusters >= WILSON_CLUSTERS and odd >= WILSON_ODD:
-        ends = bootstrap(resampled, compute, level=level)
+        ends = bootstrap(resampled, compute, level=level, groups=found.n_clusters)
         return replace(found, low=ends.low, high=ends.high, method=ends.method, note=ends.note)
     low, high = wilson(found.value, found.n_clusters, level=level) or (None, None)
     return replace(found, low=low, high=high, method="Wilson, n = clusters")

@@ -30,12 +30,14 @@ class Measure:
 
     name: str
     compute: Compute
-    """Sums (…, width) → (…)."""
+    """One repeat's sums (…, width) → (…); of an arm the mean over its repeats (`over_repeats`)."""
     higher_is_better: bool | None
     unit: Literal["share", "score"] = "share"
     """`score`: in steps of the scale; a margin is multiplied by the scale's range."""
     undefined: str = "no items"
     """Why there is no value where there is none."""
+    readable_only: bool = False
+    """Verdicts that cannot be read are left out: an item without any readable one is not in the denominator."""
 
 
 def to_optional(value: Any) -> float | None:
@@ -58,6 +60,23 @@ def ratio(sums: Floats) -> Floats:
     return divide(sums[..., 0], sums[..., 1])
 
 
+def mean_defined(values: Floats) -> Floats:
+    """Mean over the last axis of what is defined; NaN where nothing is."""
+    there = np.isfinite(values)
+    return divide(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1).astype(np.float64))
+
+
+def over_repeats(compute: Compute, repeats: int) -> Compute:
+    """The mean over repeats of each repeat's value, from (…, K·F) sums of the repeats side by side.
+
+    A repeat in which the statistic is undefined is left out. This is the one estimand: of the printed point, of every
+    bootstrap resample and of every permutation.
+    """
+    if repeats == 1:
+        return compute
+    return lambda sums: mean_defined(compute(sums.reshape(*sums.shape[:-1], repeats, sums.shape[-1] // repeats)))
+
+
 def accuracy(confusion: Floats) -> Floats:
     """Right over all; `no verdict` is wrong. NaN without items."""
     return divide(_right(confusion).sum(axis=-1), confusion.sum(axis=(-2, -1)))
@@ -77,17 +96,21 @@ def class_scores(confusion: Floats) -> tuple[Floats, Floats, Floats]:
     """Precision, recall, F1 per class: (…, C) each.
 
     precision = right / predicted, recall = right / gold, F1 = 2·right / (gold + predicted); NaN where the bottom is 0.
-    A class that has gold but is never predicted has precision NaN (scikit-learn: 0 by `zero_division`) and F1 0.
+    A class that has gold but is never predicted has precision NaN (scikit-learn: 0 by `zero_division`) and F1 0; a class
+    without gold has no recall and so no F1 (NaN), whether or not it is predicted.
     """
     right, gold, predicted = _right(confusion), confusion.sum(axis=-1), _readable(confusion).sum(axis=-2)
-    return divide(right, predicted), divide(right, gold), divide(2 * right, gold + predicted)
+    f1 = np.where(gold > TINY, divide(2 * right, gold + predicted), np.nan)
+    return divide(right, predicted), divide(right, gold), f1
 
 
 def macro_f1(confusion: Floats) -> Floats:
-    """Mean F1 over the classes of the scale with gold or predicted items; NaN where there is none.
+    """Mean F1 over the classes of the scale that have gold items; NaN where there is none.
 
-    A class with neither is left out (it would drag a perfect judge below 1); `no verdict` is never a class. Equals
-    `sklearn.metrics.f1_score(labels=<those classes>, average="macro", zero_division=0)`.
+    A class without gold items is left out, predicted or not: it would drag a perfect judge below 1, and a single stray
+    verdict would add a class with F1 0 (a third of the scale's range with two classes). Such a verdict still costs: the
+    class that it should have been loses recall. `no verdict` is never a class. Equals
+    `sklearn.metrics.f1_score(labels=<classes with gold>, average="macro", zero_division=0)`.
     """
     _, _, f1 = class_scores(confusion)
     there = ~np.isnan(f1)
@@ -150,9 +173,11 @@ def gold_measures(n_labels: int, values: tuple[float, ...] | None) -> tuple[Meas
     ]
     if values is not None:
         found += [
-            Measure("weighted_kappa", flat(weighted_kappa, n_labels), True, undefined=ONE_LABEL),
-            Measure("mae", flat(mean_error(values, signed=False), n_labels), False, "score", undefined=UNREADABLE),
-            Measure("bias", flat(mean_error(values, signed=True), n_labels), None, "score", undefined=UNREADABLE),
+            Measure("weighted_kappa", flat(weighted_kappa, n_labels), True, undefined=ONE_LABEL, readable_only=True),
+            *(
+                Measure(name, flat(mean_error(values, signed=signed), n_labels), better, "score", UNREADABLE, True)
+                for name, signed, better in (("mae", False, False), ("bias", True, None))
+            ),
         ]
     return (*found, Measure("coverage", flat(coverage, n_labels), True))
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eva.metrics.agreement import repeat_scores
 from eva.metrics.frame import items_from_rows, matrix_from_rows
 from eva.metrics.matrix import ABSENT, ABSTAINED, VerdictMatrix
 from eva.metrics.votes import take
@@ -104,19 +103,25 @@ def _same_partition(one: VerdictMatrix, two: VerdictMatrix) -> bool:
 
 
 def _unlike_scores(one: VerdictMatrix, two: VerdictMatrix) -> list[str]:
-    """Coverage that differs, and macro averages over different class sets."""
+    """Coverage that differs, and verdicts of a class that macro-F1 leaves out, where they differ."""
     found = []
     read = [_coverage(matrix) for matrix in (one, two)]
     if read[0] is not None and read[1] is not None and f"{read[0]:.1%}" != f"{read[1]:.1%}":
         found.append(f"coverage differs: {read[0]:.1%} readable before, {read[1]:.1%} after")
-    classes = [
-        {row.label for score in repeat_scores(matrix) for row in score.per_class if row.f1 is not None}
-        for matrix in (one, two)
-    ]
-    if (one.gold >= 0).any() and classes[0] != classes[1]:
-        names = [", ".join(label for label in one.labels if label in kept) for kept in classes]
-        found.append(f"macro-F1 is over different classes: {names[0]} before; {names[1]} after")
+    for place, label in enumerate(one.labels if (one.gold >= 0).any() else ()):
+        said = [_said(matrix, place) for matrix in (one, two)]
+        if not (two.gold == place).any() and said[0] != said[1]:
+            found.append(
+                f"class {label} has no gold items and is left out of macro-F1: {said[0]} verdicts say it before, "
+                f"{said[1]} after"
+            )
     return found
+
+
+def _said(matrix: VerdictMatrix, place: int) -> str:
+    """`1 of 60` verdicts on labelled items."""
+    rated = matrix.verdicts[matrix.gold >= 0]
+    return f"{int((rated == place).sum())} of {int((rated != ABSENT).sum())}"
 
 
 def _coverage(matrix: VerdictMatrix) -> float | None:

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from eva.metrics import flags
-from eva.metrics.differences import Paired, difference, pair_up, with_adjusted_p
+from eva.metrics.differences import difference, with_adjusted_p
 from eva.metrics.flags import FlagTable
 from eva.metrics.headline import all_differences
 from eva.metrics.measures import Measure
+from eva.metrics.paired import Paired, PairedMean, pair_up
 from eva.metrics.pairing import Pair, take_pair
 from eva.metrics.results import Difference, FlagDifference, SliceDifference
 from eva.metrics.slices import MIN_ITEMS, SLICE_RESAMPLES, adjust, benjamini_hochberg, hide_small, slice_masks
-from eva.metrics.tallies import Means
+from eva.metrics.tallies import Means, item_tally
 
 STATISTICS = ("accuracy", "mean_score")
 """What slices compare: agreement where there is gold, and the score with or without."""
@@ -33,7 +34,7 @@ def slice_differences(
     few = min(resamples, SLICE_RESAMPLES)
     for by in families:
         parts = [
-            SliceDifference(by, value, part.before.n_items, part.before.n_clusters, one)
+            SliceDifference(by, value, one.difference.n_items, one.difference.n_clusters, one)
             for value, mask in slice_masks(pair.items, pair.after, by=by)
             for part in (take_pair(pair, mask),)
             for one in all_differences(part, margin=margin, rng=rng, resamples=few, only=_statistics(pair))
@@ -58,9 +59,8 @@ def flag_differences(
     counted = (one.answered > 0) & (two.answered > 0)
     sums = [flags.flag_means(table, counted, clusters=pair.before.clusters) for table in (one, two)]
     paired = pair_up(
-        sums[0].sums,
-        sums[1].sums,
-        n_items=int(counted.sum()),
+        item_tally(sums[0].sums),
+        item_tally(sums[1].sums),
         repeats=min(pair.before.n_repeats, pair.after.n_repeats),
         resamples=resamples,
         rng=rng,
@@ -101,7 +101,9 @@ def _hidden(found: Difference) -> Difference:
 
 def _flag_rate(paired: Paired, name: str, *, before: Means, after: Means) -> Difference:
     measure = Measure(f"flag={name}/rate", before.compute(name), None)
-    return difference(paired, measure, margin=0.0, arms=(before.of(name), after.of(name)))
+    sums, later = before.of(name), after.of(name)
+    change = np.column_stack([later[:, 0] - sums[:, 0], sums[:, 1]])
+    return difference(paired, measure, margin=0.0, counted=sums[:, 1], mean=PairedMean(change, change))
 
 
 def _flag(place: int, rate: Difference, *, tables: tuple[FlagTable, FlagTable], pair: Pair) -> FlagDifference:

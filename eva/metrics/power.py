@@ -7,8 +7,11 @@ from typing import Final
 
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
+from eva.metrics.measures import TINY
+
 ALPHA: Final = 0.05
 POWER: Final = 0.8
+MOST_ITEMS: Final = 10_000_000
 FEW: Final = 5
 """With fewer clusters than this changed, resampling knows too little: exact bounds are used."""
 SHOWING: Final = 6
@@ -26,11 +29,18 @@ def smallest_visible(se: float, *, clusters: int) -> float | None:
     return float((stdtrit(clusters - 1, 1 - ALPHA / 2) + stdtrit(clusters - 1, POWER)) * se)
 
 
-def items_needed(difference: float, *, visible: float, items: int) -> int | None:
-    """Items like these that would show a change of this size: items·(visible / |difference|)². None for no change."""
-    if difference == 0 or items == 0:
-        return None
-    return math.ceil(items * (visible / abs(difference)) ** 2)
+def items_needed(difference: float, *, visible: float, items: int) -> tuple[int | None, str]:
+    """Items like these that would show a change of this size, items·(visible / |difference|)²; or None and why.
+
+    None where the difference is numeric noise (a number of items without a meaning), or the items are more than ten
+    million: no such set will be made.
+    """
+    if items == 0:
+        return None, "no items"
+    if abs(difference) < TINY:
+        return None, "no difference was seen"
+    needed = items * (visible / abs(difference)) ** 2
+    return (math.ceil(needed), "") if needed <= MOST_ITEMS else (None, f"more than {MOST_ITEMS:,} items")
 
 
 def equivalence_p(difference: float, *, se: float, margin: float, clusters: int) -> float | None:

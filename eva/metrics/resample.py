@@ -15,6 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eva.metrics.measures import Compute, mean_defined
+from eva.metrics.tallies import Tally
 from eva.metrics.votes import Floats
 
 DECIMALS: Final = 9
@@ -59,14 +61,39 @@ class Resampled:
 
 @dataclass(frozen=True)
 class SignFlips:
-    """Column sums of both arms after their labels were swapped in random clusters."""
+    """Column sums that change arms when the arms' labels are swapped in random clusters."""
 
     before: Floats
-    """(R, F)"""
+    """(K, F) totals of the before arm, a row a repeat."""
     after: Floats
-    """(R, F)"""
+    """(K', F)"""
+    from_before: Floats
+    """(R, K·F) sums over the swapped clusters of the before arm, repeats side by side in `before`'s order."""
+    from_after: Floats
+    """(R, K'·F)"""
     exact: bool
     """All sign patterns, each once; else R random ones."""
+
+    def gaps(self, compute: Compute) -> Floats:
+        """(R,) the difference of the two arms' means over repeats under each pattern.
+
+        Repeats have no partners in the other arm, and the arms may have unlike many: a swapped cluster takes its
+        verdicts from each repeat of the other arm in turn, and the statistic is the mean over all K·K' ways. Without
+        swaps that is the mean over repeats; which repeat is called the first does not matter; duplicated repeats change
+        nothing.
+        """
+        ways = len(self.before) * len(self.after) * self.before.shape[1]
+        step = max(1, CHUNK_BYTES // (8 * max(ways, 1)))
+        parts = [self._gaps(compute, slice(start, start + step)) for start in range(0, len(self.from_before), step)]
+        return np.concatenate(parts)
+
+    def _gaps(self, compute: Compute, rows: slice) -> Floats:
+        gone = self.from_before[rows].reshape(-1, len(self.before), 1, self.before.shape[1])
+        come = self.from_after[rows].reshape(-1, 1, len(self.after), self.after.shape[1])
+        swapped = come - gone
+        values = [compute(self.before[:, None, :] + swapped), compute(self.after[None, :, :] - swapped)]
+        first, second = (mean_defined(value.reshape(len(value), -1)) for value in values)
+        return second - first
 
 
 def resample_clusters(sums: Floats, *, resamples: int, rng: np.random.Generator) -> Resampled:
@@ -86,20 +113,20 @@ def resample_clusters(sums: Floats, *, resamples: int, rng: np.random.Generator)
     return Resampled(total=sums.sum(axis=0), draws=draws, kinds=kinds, times=times)
 
 
-def flip_signs(before: Floats, after: Floats, *, resamples: int, rng: np.random.Generator) -> SignFlips:
+def flip_signs(before: Tally, after: Tally, *, resamples: int, rng: np.random.Generator) -> SignFlips:
     """Swap the two arms in each cluster with chance ½: how the sums look when the prompts are exchangeable.
 
-    `before` and `after` are (G, F). Clusters in which the arms agree cannot matter. With at most 13 clusters that
+    Clusters in which the arms agree, their repeats taken together, are left as they are. With at most 13 clusters that
     differ every pattern is taken once (`exact`), else `resamples` are drawn.
     """
-    kinds, times = _kinds(after - before)
-    differ = np.abs(kinds).max(axis=1, initial=0.0) > 10.0**-DECIMALS
-    kinds, times = kinds[differ], times[differ]
+    differ = (np.abs(after.pooled() - before.pooled()) > 10.0**-DECIMALS).any(axis=1)
+    width = before.sums.shape[1]
+    kinds, times = _kinds(np.concatenate([before.sums[differ], after.sums[differ]], axis=1))
     exact = int(times.sum()) <= EXACT_CLUSTERS
     frequent = np.zeros(len(times), dtype=np.bool_) if exact else _frequent(times)
     whole, parts = kinds[frequent], np.repeat(kinds[~frequent], times[~frequent], axis=0)
     size = 2 ** len(parts) if exact else resamples
-    moved = np.zeros((size, before.shape[1]))
+    moved = np.zeros((size, kinds.shape[1]))
     for start, stop, buffer in _chunks(size, len(parts)):
         if exact:
             buffer[:] = (np.arange(start, stop)[:, None] >> np.arange(len(parts))[None, :]) & 1
@@ -107,15 +134,25 @@ def flip_signs(before: Floats, after: Floats, *, resamples: int, rng: np.random.
             _toss(rng, out=buffer)
         swapped = rng.binomial(times[frequent], 0.5, size=(stop - start, len(whole))).astype(np.float64)
         moved[start:stop] = swapped @ whole + buffer @ parts
-    return SignFlips(before=before.sum(axis=0) + moved, after=after.sum(axis=0) - moved, exact=exact)
+    return SignFlips(
+        before=before.ordered_totals(),
+        after=after.ordered_totals(),
+        from_before=moved[:, :width],
+        from_after=moved[:, width:],
+        exact=exact,
+    )
 
 
 def _kinds(sums: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Distinct rows (to DECIMALS, in sorted order) and how often each comes; + 0.0 turns -0.0 into 0.0."""
     if not sums.shape[0] or not sums.shape[1]:
         return np.zeros((min(sums.shape[0], 1), sums.shape[1])), np.full(min(sums.shape[0], 1), sums.shape[0])
-    _, first, times = np.unique(np.round(sums, DECIMALS) + 0.0, axis=0, return_index=True, return_counts=True)
-    return sums[first], times.astype(np.int64)
+    rounded = np.round(sums, DECIMALS) + 0.0
+    order = np.lexsort(rounded.T[::-1])  # as np.unique(axis=0) sorts, several times faster
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (rounded[order[1:]] != rounded[order[:-1]]).any(axis=1)
+    starts = np.flatnonzero(new)
+    return sums[order[starts]], np.diff(np.append(starts, len(order))).astype(np.int64)
 
 
 def _frequent(times: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -54,7 +54,7 @@ class ClassScores:
     precision: float | None
     recall: float | None
     f1: float | None
-    """None where the class has neither gold nor predicted items: left out of the macro average."""
+    """None where the class has no gold items: left out of the macro average."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class RepeatScores:
     accuracy: float | None
     macro_f1: float | None
     macro_classes: int
-    """How many classes of the scale the macro average is over."""
+    """How many classes of the scale the macro average is over: those with gold items."""
     coverage: float | None
     """Share of the n with a label of the scale."""
     accuracy_readable: float | None

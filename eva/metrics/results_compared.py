@@ -14,8 +14,8 @@ class Difference:
 
     statistic: str
     before: float | None
-    """Item first: an item's repeats are pooled, each weighted 1 / repeats. For macro-F1 and kappa this is not quite the
-    mean of the per-repeat values, which `before_spread` holds."""
+    """Mean over repeats of the repeat's own value: the mean of `before_spread`. Intervals and permutations are of the same
+    mean, and `difference.value` is after − before exactly."""
     after: float | None
     difference: Estimate
     p_value: float | None
@@ -36,10 +36,14 @@ class Difference:
     equivalent: bool | None = None
     """Two one-sided tests say |change| < margin. Beside `verdict`: a small change can be both real and within it."""
     before_spread: Spread | None = None
-    """The same statistic per repeat of the before arm, on the common items: mean, run-to-run std."""
+    """The same statistic per repeat of the before arm, on the items that it is compared on: mean, run-to-run std."""
     after_spread: Spread | None = None
     family: str = ""
     """How p_adjusted was made: `Holm over 3` or `Benjamini–Hochberg over 12`."""
+    visible_note: str = ""
+    """Why `smallest_visible` is None: `5 clusters, fewer than 6: no change of any size can be shown`."""
+    needed_note: str = ""
+    """Why `items_needed` is None: `no difference was seen`, `more than 10,000,000 items`."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ class SliceDifference:
     by: str
     value: str
     n_items: int
+    """Items of the part that are in the statistic's denominator in both arms."""
     n_clusters: int
     difference: Difference
 

@@ -156,7 +156,7 @@ def _notes(
     if sizes and sizes[0] < len(matrix.labels):
         most = " or ".join(str(size) for size in sizes)
         notes.append(
-            f"macro-F1 is over {most} of {len(matrix.labels)} classes: the others have neither gold nor verdicts"
+            f"macro-F1 is over {most} of {len(matrix.labels)} classes: a class without gold items is left out, said or not"
         )
     accuracy = repeats_.spread([score.accuracy for score in scores]).mean
     macro = repeats_.spread([score.macro_f1 for score in scores]).mean

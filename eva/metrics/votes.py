@@ -102,12 +102,6 @@ def modal_of(said: Iterable[str | None]) -> tuple[str, float]:
     return name, float(share(counts, asked).max())
 
 
-def mean_values(counted: Votes, values: tuple[float, ...]) -> Floats:
-    """(n,) mean number of the item's readable verdicts; 0 where none is readable (`readable` says which)."""
-    totals = (counted.counts[:, :-2] * np.asarray(values)).sum(axis=1)
-    return share(totals[:, None], counted.readable)[:, 0]
-
-
 def take(matrix: VerdictMatrix, rows: NDArray[Any]) -> VerdictMatrix:
     """The matrix of some of its items (boolean mask or places), clusters numbered anew."""
     places = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
@@ -133,23 +127,6 @@ def by_cluster(columns: Floats, clusters: NDArray[np.int64]) -> Floats:
     for place, column in enumerate(columns.T):
         sums[:, place] = np.bincount(clusters, weights=column, minlength=n_clusters)
     return sums
-
-
-def confusion_by_cluster(matrix: VerdictMatrix) -> Floats:
-    """(G, C·(C + 1)) flattened confusions, each verdict weighted 1 / repeats of its item.
-
-    Rows of a confusion are gold labels, columns the judge's labels and last `no verdict`. The matrix must hold scored
-    items only (`scored`).
-    """
-    n_labels = len(matrix.labels)
-    shares = votes(matrix).shares
-    cells = np.column_stack([shares[:, :n_labels], shares[:, n_labels:].sum(axis=1)])
-    n_clusters = int(matrix.clusters.max()) + 1 if matrix.n_items else 0
-    place = matrix.clusters * n_labels + matrix.gold
-    sums: Floats = np.empty((n_clusters * n_labels, n_labels + 1))
-    for column, cell in enumerate(cells.T):
-        sums[:, column] = np.bincount(place, weights=cell, minlength=n_clusters * n_labels)
-    return sums.reshape(n_clusters, n_labels * (n_labels + 1))
 
 
 def mean_by_cluster(values: Floats, counted: NDArray[np.bool_], *, clusters: NDArray[np.int64]) -> Floats:

@@ -4,9 +4,9 @@
     python -m experiments.speed.resampling --unlike   # the worst case: no two clusters alike
     python -m experiments.speed.resampling --whole    # and the whole of `compare`, from verdict rows
 
-Both ways draw whole clusters with all repeats and both arms together and give the interval of the same statistic; the
-naive loop is timed on a few resamples in the same run. Wall and CPU time part on a busy machine. Peak memory
-is that of the process before the naive loop starts.
+Both ways draw whole clusters with all repeats and both arms together and give the interval of the same statistic: the
+difference of the arms' means over repeats of each repeat's macro-F1. The naive loop is timed on a few resamples in the
+same run. Wall and CPU time part on a busy machine. Peak memory is that of the process before the naive loop starts.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from eva.metrics.compare import compare
-from eva.metrics.differences import Paired, difference, pair_up
+from eva.metrics.differences import difference
 from eva.metrics.matrix import VerdictMatrix
 from eva.metrics.measures import gold_measures
+from eva.metrics.paired import Paired, pair_up
 from eva.metrics.resample import rng_for
-from eva.metrics.votes import confusion_by_cluster
+from eva.metrics.tallies import Tally, confusion_tally
+from eva.metrics.votes import by_cluster
 
 LABELS = ("1", "2", "3")
 VALUES = (1.0, 2.0, 3.0)
@@ -40,15 +42,14 @@ def main() -> None:
         f"{options.repeats} repeats; {options.resamples:,} resamples"
     )
     start = time.perf_counter()
-    sums = [confusion_by_cluster(arm) for arm in (before, after)]
+    tallies = [confusion_tally(arm) for arm in (before, after)]
     if options.unlike:
-        sums = [arm * np.linspace(1.0, 1.1, len(arm))[:, None] for arm in sums]
+        tallies = [_unlike(tally) for tally in tallies]
+    items = by_cluster(np.ones((before.n_items, 1)), before.clusters)[:, 0]
     summed = time.perf_counter() - start
     start, cpu = time.perf_counter(), time.process_time()
-    paired = pair_up(
-        *sums, n_items=before.n_items, repeats=options.repeats, resamples=options.resamples, rng=rng_for("speed")
-    )
-    found = difference(paired, gold_measures(3, VALUES)[1], margin=0.03)
+    paired = pair_up(*tallies, repeats=options.repeats, resamples=options.resamples, rng=rng_for("speed"))
+    found = difference(paired, gold_measures(3, VALUES)[1], margin=0.03, counted=items)
     drawn, cpu = time.perf_counter() - start, time.process_time() - cpu
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     naive, naive_ends = _naive(before, after, options.naive)
@@ -88,20 +89,24 @@ def _arms(options: argparse.Namespace) -> tuple[VerdictMatrix, VerdictMatrix]:
     return arm(0.80), arm(0.805)
 
 
+def _unlike(tally: Tally) -> Tally:
+    sums = tally.sums * np.linspace(1.0, 1.1, len(tally.sums))[:, None]
+    return Tally(sums=sums, totals=sums.sum(axis=0).reshape(tally.totals.shape))
+
+
 def _naive(before: VerdictMatrix, after: VerdictMatrix, times: int) -> tuple[float, str]:
     """Seconds a resample of the loop that one would write first, and the range of its values."""
     rng = rng_for("naive")
     order = np.argsort(before.clusters, kind="stable")
     sizes = np.bincount(before.clusters)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    repeats = before.n_repeats
     values = []
     start = time.perf_counter()
     for _ in range(times):
         drawn = rng.integers(0, len(sizes), len(sizes))
         items = np.concatenate([order[starts[cluster] : starts[cluster + 1]] for cluster in drawn])
-        gold = np.repeat(before.gold[items], repeats)
-        scores = [_macro(gold, arm.verdicts[items].ravel()) for arm in (before, after)]
+        gold = before.gold[items]
+        scores = [np.mean([_macro(gold, said) for said in arm.verdicts[items].T]) for arm in (before, after)]
         values.append(scores[1] - scores[0])
     return (time.perf_counter() - start) / max(times, 1), f"{min(values):+.5f} … {max(values):+.5f}"
 

@@ -11,6 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 from eva.metrics.intervals import bootstrap, clustered_se, clustered_t, estimate, rate_estimate, wilson
 from eva.metrics.measures import ratio
 from eva.metrics.resample import flip_signs, resample_clusters, rng_for
+from eva.metrics.tallies import item_tally
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (5, 5), (1, 10), (115, 137), (479, 500)])
@@ -103,8 +104,8 @@ def test_sign_flips_are_exact_for_few_clusters():
     """Five clusters fixed, none broken: 2 of 32 sign patterns are as extreme, p = 0.0625."""
     before, after = np.zeros((40, 1)), np.zeros((40, 1))
     after[:5] = 1
-    flips = flip_signs(before, after, resamples=100, rng=rng_for("e"))
-    gaps = (flips.after - flips.before)[:, 0]
+    flips = flip_signs(item_tally(before), item_tally(after), resamples=100, rng=rng_for("e"))
+    gaps = flips.gaps(lambda sums: sums[..., 0])
     assert flips.exact
     assert gaps.size == 32
     assert (np.abs(gaps) >= 5).mean() == 0.0625
@@ -114,8 +115,9 @@ def test_random_sign_flips_have_the_right_spread():
     """200 clusters that differ by ±1: the flipped sum has standard deviation sqrt(200)."""
     after = np.random.default_rng(0).choice([-1.0, 1.0], (200, 1))
     for scale in (np.ones((200, 1)), np.linspace(0.5, 1.5, 200)[:, None]):  # two kinds of cluster, 200 kinds
-        flips = flip_signs(np.zeros((200, 1)), after * scale, resamples=5000, rng=rng_for("f"))
-        gaps = (flips.after - flips.before)[:, 0]
+        arms = item_tally(np.zeros((200, 1))), item_tally(after * scale)
+        flips = flip_signs(*arms, resamples=5000, rng=rng_for("f"))
+        gaps = flips.gaps(lambda sums: sums[..., 0])
         assert gaps.std() == pytest.approx(np.sqrt((scale**2).sum()), rel=0.05)
 
 

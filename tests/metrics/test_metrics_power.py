@@ -36,9 +36,13 @@ def test_few_clusters_promise_less():
 
 
 def test_items_needed_by_hand():
-    """A change of half of what 137 items show needs 4 × 137 items; no change needs none that exist."""
-    assert items_needed(0.032, visible=0.064, items=137) == 548
-    assert items_needed(0.0, visible=0.064, items=137) is None
+    """A change of half of what 137 items show needs 4 × 137 items; a number that nobody can use is None, with why."""
+    assert items_needed(0.032, visible=0.064, items=137) == (548, "")
+    for noise in (0.0, 1e-17, -3e-10):  # 1e-17 would need 5.6e33 items
+        assert items_needed(noise, visible=0.064, items=137) == (None, "no difference was seen")
+    assert items_needed(0.0001, visible=0.01, items=1000) == (10_000_000, "")
+    assert items_needed(0.00009, visible=0.01, items=1000) == (None, "more than 10,000,000 items")
+    assert items_needed(0.1, visible=0.01, items=0) == (None, "no items")
 
 
 def test_equivalence_example():

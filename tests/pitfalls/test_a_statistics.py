@@ -53,7 +53,7 @@ def test_c02_a_class_that_is_not_there_does_not_pull_the_mean() -> None:
 
     assert found.macro_f1.mean == 1.0
     assert [row.f1 for row in found.per_class] == [1.0, None, 1.0]
-    assert "macro-F1 is over 2 of 3 classes: the others have neither gold nor verdicts" in found.notes
+    assert "macro-F1 is over 2 of 3 classes: a class without gold items is left out, said or not" in found.notes
 
 
 def test_c02_arms_over_unlike_class_sets_are_warned_about() -> None:
