@@ -21,7 +21,7 @@ from eva.metrics.votes import Floats
 
 DECIMALS: Final = 9
 """Sums that agree to so many decimals are one kind of cluster: rounding dust must not change what is drawn."""
-CHUNK_BYTES: Final = 8 * 2**20
+CHUNK_BYTES: Final = 32 * 2**20
 """Counts of this many bytes are multiplied at a time, always in the same memory: fresh pages cost more than drawing."""
 MOST_ROWS: Final = 2**14
 FREQUENT: Final = 32
@@ -99,7 +99,7 @@ class SignFlips:
 def resample_clusters(sums: Floats, *, resamples: int, rng: np.random.Generator) -> Resampled:
     """Draw G of the G clusters with replacement, R times.
 
-    `sums` is (G, F), one row of sums a cluster; beside sums and draws some 8 MB are used. G = 0 gives sums of 0.
+    `sums` is (G, F), one row of sums a cluster; beside sums and draws some 32 MB are used. G = 0 gives sums of 0.
     """
     kinds, times = _kinds(sums)
     frequent = _frequent(times)
