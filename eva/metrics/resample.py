@@ -8,6 +8,7 @@ which is the same distribution and much less work. Source of the scheme: Efron &
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +29,8 @@ FREQUENT: Final = 32
 """Kinds with so many clusters are drawn as a whole (one multinomial or binomial number), others cluster by cluster."""
 SMALL: Final = 1000
 """Up to so many clusters all kinds are drawn as a whole."""
+MOST_WAYS: Final = 36
+"""So many ways of putting repeats of two arms together are enough; six repeats an arm have no more."""
 EXACT_CLUSTERS: Final = 13
 """Up to so many clusters that differ, all 2^m sign flips are enumerated (8,192) instead of drawn."""
 
@@ -78,22 +81,31 @@ class SignFlips:
         """(R,) the difference of the two arms' means over repeats under each pattern.
 
         Repeats have no partners in the other arm, and the arms may have unlike many: a swapped cluster takes its
-        verdicts from each repeat of the other arm in turn, and the statistic is the mean over all K·K' ways. Without
-        swaps that is the mean over repeats; which repeat is called the first does not matter; duplicated repeats change
-        nothing.
+        verdicts from each repeat of the other arm in turn, and the statistic is the mean over all K·K' ways (over 36 of
+        them: over some in which every repeat comes equally often). Without swaps that is the mean over repeats; which
+        repeat is called the first does not matter; duplicated repeats change nothing.
         """
-        ways = len(self.before) * len(self.after) * self.before.shape[1]
-        step = max(1, CHUNK_BYTES // (8 * max(ways, 1)))
-        parts = [self._gaps(compute, slice(start, start + step)) for start in range(0, len(self.from_before), step)]
-        return np.concatenate(parts)
+        ways = _ways(len(self.before), len(self.after))
+        step = max(1, CHUNK_BYTES // (8 * max(ways[0].size * self.before.shape[1], 1)))
+        starts = range(0, len(self.from_before), step)
+        return np.concatenate([self._gaps(compute, slice(start, start + step), ways=ways) for start in starts])
 
-    def _gaps(self, compute: Compute, rows: slice) -> Floats:
-        gone = self.from_before[rows].reshape(-1, len(self.before), 1, self.before.shape[1])
-        come = self.from_after[rows].reshape(-1, 1, len(self.after), self.after.shape[1])
+    def _gaps(self, compute: Compute, rows: slice, *, ways: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
+        gone = self.from_before[rows].reshape(-1, *self.before.shape)[:, ways[0]]
+        come = self.from_after[rows].reshape(-1, *self.after.shape)[:, ways[1]]
         swapped = come - gone
-        values = [compute(self.before[:, None, :] + swapped), compute(self.after[None, :, :] - swapped)]
-        first, second = (mean_defined(value.reshape(len(value), -1)) for value in values)
+        first = mean_defined(compute(self.before[ways[0]] + swapped))
+        second = mean_defined(compute(self.after[ways[1]] - swapped))
         return second - first
+
+
+def _ways(first: int, second: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (repeat of the before arm, of the after arm); in each arm every repeat comes equally often."""
+    if first * second <= MOST_WAYS:
+        return np.repeat(np.arange(first), second), np.tile(np.arange(second), first)
+    cycle = np.arange(math.lcm(first, second))
+    turns = max(1, MOST_WAYS // cycle.size)
+    return np.tile(cycle % first, turns), np.concatenate([(cycle + turn) % second for turn in range(turns)])
 
 
 def resample_clusters(sums: Floats, *, resamples: int, rng: np.random.Generator) -> Resampled:

@@ -130,6 +130,7 @@ class Slice:
     """language, domain, class, rule, split, cluster size."""
     value: str
     n_items: int
+    """Items of the part; each estimate has its own denominator, by which its point is hidden."""
     n_clusters: int
     accuracy: Estimate
     macro_f1: Estimate
@@ -148,7 +149,7 @@ class Summary:
     accuracy: Spread
     macro_f1: Spread
     accuracy_interval: Estimate
-    """Item first, cluster bootstrap."""
+    """Its value is `accuracy.mean`; cluster bootstrap of the mean over repeats, as all intervals here."""
     accuracy_interval_t: Estimate
     """The second opinion: clustered t."""
     macro_f1_interval: Estimate

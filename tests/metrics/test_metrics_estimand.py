@@ -19,7 +19,7 @@ from eva.metrics.intervals import clustered_se
 from eva.metrics.matrix import VerdictMatrix
 from eva.metrics.measures import flat, gold_measures, kappa, macro_f1, over_repeats, ratio
 from eva.metrics.paired import pair_up
-from eva.metrics.resample import flip_signs, rng_for
+from eva.metrics.resample import _ways, flip_signs, rng_for
 from eva.metrics.summary import summarise
 from eva.metrics.tallies import confusion_tally
 
@@ -300,8 +300,20 @@ def test_notes_are_strict_json(random_rows):
     assert all(isinstance(json.loads(json.dumps(one.visible_note)), str) for one in found.differences)
 
 
-def test_a_statistic_of_many_repeats_is_chunked():
-    """Ten repeats an arm, 100 ways a pattern: equal to one chunk."""
+@pytest.mark.parametrize(
+    ("first", "second"), [(1, 1), (3, 3), (6, 6), (2, 5), (10, 10), (7, 7), (20, 1), (12, 8), (9, 10)]
+)
+def test_ways_take_every_repeat_equally_often(first, second):
+    """Up to 36 ways all of them, else some; the mean over them is the mean over repeats of either arm."""
+    ways = _ways(first, second)
+    assert np.bincount(ways[0]).tolist() == [len(ways[0]) // first] * first
+    assert np.bincount(ways[1]).tolist() == [len(ways[1]) // second] * second
+    if first * second <= 36:
+        assert len(set(zip(*(way.tolist() for way in ways), strict=True))) == first * second
+
+
+def test_a_statistic_of_many_repeats():
+    """Ten repeats an arm, in chunks: a p and an interval."""
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 3, 60)
     arms = [confusion_tally(matrix(gold, rng.integers(0, 3, (10, 60)))) for _ in range(2)]
