@@ -31,11 +31,22 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is returned, or raised as SystemExit for errors that users can mend."""
-    given = parser().parse_args(arguments)
+    given = _given(arguments)
     show_log_lines()
     with leave():
         code: int = given.handler(given)
         return code
+
+
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The parsed command line. Before Python 3.13 argparse loses settings (`tracking=server`) that follow an option."""
+    top = parser()
+    given, rest = top.parse_known_args(arguments)
+    if rest and not (hasattr(given, "overrides") and all("=" in word and word[0] != "-" for word in rest)):
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        given.overrides = [*given.overrides, *rest]
+    return given
 
 
 if __name__ == "__main__":

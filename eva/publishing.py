@@ -43,8 +43,6 @@ def log_folder(folder: RunFolder, *, tracking: TrackingSpec, say: Say) -> Publis
     try:
         return Published(logged=log_run(folder.path, tracking=tracking))
     except TrackingError as error:
-        problem = (
-            f"MLflow: {error}\nThe run is safe in {folder.path}. To send it later: python -m eva log {folder.run_id}"
-        )
+        problem = f"MLflow: {error}\nThe run is safe in {folder.path}."
         say(problem)
         return Published(logged=None, problem=problem)

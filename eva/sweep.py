@@ -108,7 +108,8 @@ def _alike(run: RunFolder) -> tuple[object, ...]:
 
 
 def _tracking(arguments: Sequence[str]) -> TrackingSpec:
-    return settings_from(compose([word for word in arguments if word.startswith("tracking")])).tracking.at(ROOT)
+    own = [word for word in arguments if word.startswith(("tracking", "home="))]
+    return settings_from(compose(own)).tracking.at(ROOT)
 
 
 def _log(runs: list[RunFolder], pairs: list[Pair], *, sweep: str, tracking: TrackingSpec) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from eva.commands.places import add_tracking, tracking_of
+from eva.commands.places import add_home, add_tracking, tracking_of
 from eva.edges import runs
 from eva.metrics.results import Estimate
 from eva.report.numbers import percent
@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", required=True)
     parser.add_argument("--out", type=Path, help="picture to write (.png or .svg)")
     add_tracking(parser)
+    add_home(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -28,6 +29,10 @@ def run(given: argparse.Namespace) -> int:
 
     def estimate(figure: Figure, repeats: int | None) -> Estimate:
         return Estimate(figure.value, figure.low, figure.high, repeats=repeats or 0)
+
+    def shown(figure: Figure) -> str:
+        value, low, high = ("–" if part is None else percent(part) for part in (figure.value, figure.low, figure.high))
+        return f"{value} [{low}, {high}]"
 
     def point(line: str, one: KnownRun) -> plots.HistoryPoint:
         return plots.HistoryPoint(
@@ -38,11 +43,7 @@ def run(given: argparse.Namespace) -> int:
     for line, found in lines.items():
         print(line)
         for one in found:
-            figures = [
-                f"{percent(value)}" if value is not None else "–" for value in (one.accuracy.low, one.accuracy.high)
-            ]
-            accuracy, macro = (percent(f.value) if f.value is not None else "–" for f in (one.accuracy, one.macro_f1))
-            print(f"  {one.prompt:<6} accuracy {accuracy} [{', '.join(figures)}]  macro-F1 {macro}  {one.run_id}")
+            print(f"  {one.prompt:<6} accuracy {shown(one.accuracy)}  macro-F1 {shown(one.macro_f1)}  {one.run_id}")
     if given.out is not None:
         points = [point(line, one) for line, found in lines.items() for one in found]
         kind: plots.Format = "svg" if given.out.suffix == ".svg" else "png"

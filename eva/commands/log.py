@@ -25,9 +25,11 @@ def run(given: argparse.Namespace) -> int:
     from eva.publishing import log_folder
 
     tracking = tracking_of(given)
+    failed = 0
     folders: list[RunFolder] = all_runs(home_of(given)) if given.run == "all" else [run_or_version(given, given.run)]
     for folder in folders:
         published = log_folder(folder, tracking=tracking, say=print)
         if published.logged is not None:
             print(f"{folder.run_id}: {published.logged.links.run}")
-    return 0
+        failed += bool(published.problem)
+    return 1 if failed else 0

@@ -28,8 +28,9 @@ def add_tracking(parser: argparse.ArgumentParser) -> None:
 
 
 def tracking_of(given: argparse.Namespace) -> TrackingSpec:
-    """Where MLflow is: conf/tracking with what the command line changes."""
-    return settings_from(compose(given.overrides)).tracking.at(ROOT)
+    """Where MLflow is: conf/tracking, in the folder that `--home` names, with what the command line changes."""
+    quoted = str(home_of(given)).replace("\\", "\\\\").replace("'", "\\'")
+    return settings_from(compose([f"home='{quoted}'", *given.overrides])).tracking.at(ROOT)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from eva.commands.places import add_tracking, tracking_of
+from eva.commands.places import add_home, add_tracking, tracking_of
 from eva.errors import ConfigError
 from eva.report.numbers import percent
 
@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", help="date, ISO 8601")
     parser.add_argument("--limit", type=int, default=50)
     add_tracking(parser)
+    add_home(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from eva.edges.tracking.locks import alone
 from eva.edges.tracking.retrying import ATTEMPTS, patiently
 from eva.edges.tracking.spec import TrackingSpec
 from eva.edges.tracking.stored import StoredPrompt, StoredRun, StoredTrace, run_of, trace_of
+from eva.edges.tracking.troubles import explained
 from eva.edges.tracking.wire import WireTrace, info_dict
 from eva.errors import TrackingError
 
@@ -242,8 +243,7 @@ class Store:
 
     def _failed(self, error: Exception) -> TrackingError:
         first = str(error).splitlines()[0]
-        told = "cannot be reached" if "Max retries exceeded" in first else f"says: {first}"
-        return TrackingError(f"MLflow at {self.tracking.uri} {told}.")
+        return TrackingError(f"MLflow at {self.tracking.uri} {explained(first, self.tracking)}")
 
 
 def load() -> None:

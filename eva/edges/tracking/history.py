@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.links import links
 from eva.edges.tracking.names import experiment_name
+from eva.edges.tracking.reading import readable
 from eva.edges.tracking.spec import TrackingSpec
 from eva.edges.tracking.stored import StoredRun
 from eva.errors import UnknownChoice
@@ -62,9 +63,16 @@ def list_runs(
 ) -> list[KnownRun]:
     """The newest runs of one judge or of all, newest first. `since`: only those created then or later.
 
-    Raises UnknownChoice for a judge that MLflow has no experiment of, TrackingError where it cannot be reached.
+    Writes nothing: a store in a folder that may only be read is read all the same. Raises UnknownChoice for a judge
+    that MLflow has no experiment of, TrackingError where there is no store or it cannot be reached.
     """
-    store = Store(tracking)
+    with readable(tracking) as source:
+        return _listed(Store(source), tracking, judge=judge, since=since, limit=limit)
+
+
+def _listed(
+    store: Store, tracking: TrackingSpec, *, judge: str | None, since: datetime | None, limit: int
+) -> list[KnownRun]:
     places = {name: key for name, key in store.experiments().items() if name.startswith("eva/")}
     if judge is not None:
         if experiment_name(judge) not in places:

@@ -17,6 +17,7 @@ from eva.edges.datasets.review_sheet import item_key
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.links import trace_link
 from eva.edges.tracking.names import experiment_name, review_name
+from eva.edges.tracking.reading import readable
 from eva.edges.tracking.spec import TrackingSpec
 from eva.edges.tracking.stored import StoredOpinion, StoredRun, StoredTrace, by_person
 from eva.errors import TrackingError
@@ -63,7 +64,11 @@ def pull(tracking: TrackingSpec, *, judge: str, scale: Scale) -> Pulled:
 
     One person's newest word on an item counts. Raises TrackingError where there is no such experiment.
     """
-    store = Store(tracking)
+    with readable(tracking) as source:
+        return _pulled(Store(source), tracking, judge=judge, scale=scale)
+
+
+def _pulled(store: Store, tracking: TrackingSpec, *, judge: str, scale: Scale) -> Pulled:
     experiments = [
         found[0] for name in (experiment_name(judge), review_name(judge)) if (found := store.experiment(name))
     ]

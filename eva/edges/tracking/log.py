@@ -20,6 +20,7 @@ from eva.edges.tracking.prepare import open_experiment
 from eva.edges.tracking.registry import prompt_texts, register
 from eva.edges.tracking.spec import LoggedRun, TrackingSpec
 from eva.edges.tracking.stored import StoredPrompt, StoredRun
+from eva.edges.tracking.troubles import sending_later
 from eva.edges.tracking.wire import Target, linked_prompts
 from eva.errors import TrackingError
 
@@ -65,7 +66,8 @@ def log_run(run_dir: Path, *, tracking: TrackingSpec) -> LoggedRun | None:
         with alone(run_dir / "run.json"):
             return _log(folder, Store(tracking), tracking)
     except TrackingError as error:
-        raise TrackingError(f"{error} The run folder keeps everything: `python -m eva log {folder.run_id}`.") from error
+        later = sending_later(run_dir, tracking)
+        raise TrackingError(f"{error} The run folder keeps everything; `{later}` completes the page.") from error
 
 
 def _log(folder: RunFolder, store: Store, tracking: TrackingSpec) -> LoggedRun:

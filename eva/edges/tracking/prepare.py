@@ -35,9 +35,19 @@ def prepare_store(tracking: TrackingSpec, *, judge: str | None = None) -> None:
         if judge is not None and (lost := _deleted(path, experiment_name(judge))) is not None:
             raise deleted(tracking, experiment_name(judge), lost)
         return
-    store = client.Store(tracking, attempts=BEFORE_A_RUN)
-    if judge is not None:
-        open_experiment(store, judge)
+    try:
+        store = client.Store(tracking, attempts=BEFORE_A_RUN)
+        if judge is not None:
+            open_experiment(store, judge)
+        elif tracking.kind == "server":
+            store.experiments()  # a sweep names no judge; a server that is away is to be known before its jobs start
+    except TrackingError as error:
+        if tracking.kind != "server" or "tracking=none" in str(error):
+            raise
+        raise TrackingError(
+            f"{error} Nothing was asked of a model. Or run with `tracking=none`, and send the run afterwards: "
+            f"`python -m eva log <run> tracking=server tracking.uri={tracking.uri}`."
+        ) from error
 
 
 def open_experiment(store: client.Store, judge: str) -> str:

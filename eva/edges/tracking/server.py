@@ -16,9 +16,17 @@ from typing import Literal
 from eva.edges.tracking.postgres import Postgres
 from eva.errors import TrackingError
 
+AUTH_SETTINGS = """[mlflow]
+default_permission = READ
+database_uri = sqlite:///{users}
+admin_username = admin
+authorization_function = mlflow.server.auth:authenticate_request_basic_auth
+"""
+
 Backend = Literal["postgresql", "sqlite"]
 READY_S = 120.0
 AUTH_NEEDS = ("MLFLOW_FLASK_SERVER_SECRET_KEY", "MLFLOW_AUTH_ADMIN_PASSWORD")
+AUTH_CONFIG = "MLFLOW_AUTH_CONFIG_PATH"
 
 
 @dataclass(frozen=True)
@@ -31,9 +39,10 @@ class ServerPlan:
 
 
 def plan(home: Path, *, backend_uri: str, port: int = 5000, auth: bool = False, workers: int = 2) -> ServerPlan:
-    """The server's command line. `home`: where its artifacts lie (`server-artifacts`). Pure.
+    """The server's command line. `home`: where its artifacts lie (`server-artifacts`). Writes nothing.
 
-    Jobs off brings it from 2.8 GB to 0.5 GB. With `auth` MLflow's own users and passwords apply.
+    Jobs off brings it from 2.8 GB to 0.5 GB. With `auth` MLflow's own users and passwords apply; without a file of
+    one's own (MLFLOW_AUTH_CONFIG_PATH) users are kept in `home` too, not in the folder that the server is started in.
     """
     command = [
         sys.executable, "-m", "mlflow", "server",
@@ -46,6 +55,8 @@ def plan(home: Path, *, backend_uri: str, port: int = 5000, auth: bool = False, 
         *(["--app-name", "basic-auth"] if auth else []),
     ]  # fmt: skip
     environment = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    if auth:
+        environment[AUTH_CONFIG] = os.environ.get(AUTH_CONFIG) or str(home / "server-auth.ini")
     return ServerPlan(tuple(command), environment, f"http://127.0.0.1:{port}")
 
 
@@ -58,6 +69,8 @@ def serve(
     """
     _check(backend=backend, auth=auth)
     home.mkdir(parents=True, exist_ok=True)
+    if auth:
+        keep_users_in(home)
     database = Postgres(home / "postgres", port + 1) if backend == "postgresql" else None
     if database is not None:
         database.start()
@@ -66,6 +79,8 @@ def serve(
         started = plan(home, backend_uri=uri, port=port, auth=auth)
         process = start(started)
         say(f"MLflow at {started.address}: python run.py … tracking=server tracking.uri={started.address}")
+        if auth:
+            say("Users are asked for a password: MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD for run.py.")
         say("Ctrl-C stops it; runs that are being logged then wait, and `python -m eva log <run>` completes them.")
         try:
             return process.wait()
@@ -76,6 +91,16 @@ def serve(
     finally:
         if database is not None:
             database.stop()
+
+
+def keep_users_in(home: Path) -> None:
+    """The file that tells MLflow where its users are; one that is there stays as it is. It holds no password."""
+    users = (home / "server-auth.db").resolve()
+    try:
+        with (home / "server-auth.ini").open("x", encoding="utf-8") as file:
+            file.write(AUTH_SETTINGS.format(users=str(users).replace("%", "%%")))
+    except FileExistsError:
+        return  # somebody's own settings
 
 
 def start(planned: ServerPlan) -> subprocess.Popen[bytes]:
@@ -108,6 +133,9 @@ def _check(*, backend: Backend, auth: bool) -> None:
         raise TrackingError("PostgreSQL needs its driver: `pip install -e '.[server]'`, or use SQLite.")
     missing = [name for name in AUTH_NEEDS if auth and not os.environ.get(name)]
     if missing:
-        raise TrackingError(f"Users and passwords need {' and '.join(missing)} in the environment.")
+        raise TrackingError(
+            f"Users and passwords need {' and '.join(missing)} in the environment: a long random text that signs "
+            "sessions, and the password of the first user, `admin` (12 characters or more)."
+        )
     if auth and importlib.util.find_spec("flask_wtf") is None:
-        raise TrackingError("Users and passwords need `pip install 'mlflow[auth]'`.")
+        raise TrackingError("Users and passwords need `pip install -e '.[server]'`.")

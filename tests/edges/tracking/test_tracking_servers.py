@@ -10,6 +10,7 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from eva.edges.tracking import LoggedRun, TrackingSpec, log_run, prepare_store, 
 from eva.edges.tracking.client import Store
 from eva.edges.tracking.labels import pull
 from eva.edges.tracking.postgres import Postgres, binary
-from eva.edges.tracking.server import plan, start
+from eva.edges.tracking.server import keep_users_in, plan, start
 from eva.errors import TrackingError
 from eva.types import Scale
 from tests.edges.tracking.run_folder import make_run
@@ -161,6 +162,39 @@ def test_a_server_that_is_away_costs_nothing_but_time(
     process.wait()
 
     assert len(traces) == 30
+
+
+def test_users_and_passwords(tmp_path: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--auth`: without a password and with a wrong one nothing is logged, and the error names the variables."""
+    pytest.importorskip("flask_wtf", reason="MLflow's users need Flask-WTF (extra `server`)")
+    monkeypatch.setenv("MLFLOW_FLASK_SERVER_SECRET_KEY", "a text for this test only")
+    monkeypatch.setenv("MLFLOW_AUTH_ADMIN_PASSWORD", "right-for-this-test")
+    backend = tmp_path / "server.db"
+    shutil.copy(prepared, backend)
+    keep_users_in(tmp_path)
+    planned = plan(tmp_path, backend_uri=f"sqlite:///{backend}", port=free_port(), auth=True, workers=1)
+    tracking = TrackingSpec(kind="server", uri=planned.address, artifacts=None)
+    folder = make_run(tmp_path / "runs")
+    process = start(planned)
+    try:
+        for name in ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
+            monkeypatch.delenv(name, raising=False)
+        with pytest.raises(TrackingError, match="asks for a user and a password: set MLFLOW_TRACKING_USERNAME"):
+            prepare_store(tracking, judge="conciseness")
+        monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "admin")
+        monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "wrong")
+        with pytest.raises(TrackingError, match="refuses the user and password in MLFLOW_TRACKING_USERNAME"):
+            log_run(folder, tracking=tracking)
+        monkeypatch.setenv("TEAM_PASSWORD", "right-for-this-test")
+        result = logged(folder, replace(tracking, password_env="TEAM_PASSWORD"))
+        found = list(Store(tracking).traces(result.experiment_id, result.run_id))
+    finally:
+        process.terminate()
+        process.wait()
+
+    assert len(found) == 30
+    assert (tmp_path / "server-auth.db").exists()
+    assert "right-for-this-test" not in (tmp_path / "server-auth.ini").read_text()
 
 
 def test_ten_processes_at_once_lose_nothing(tmp_path: Path, tracking: TrackingSpec) -> None:
