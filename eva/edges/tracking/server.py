@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -63,7 +64,7 @@ def plan(home: Path, *, backend_uri: str, port: int = 5000, auth: bool = False, 
 def serve(
     home: Path, *, say: Callable[[str], None], port: int = 5000, backend: Backend = "postgresql", auth: bool = False
 ) -> int:
-    """Run the server until Ctrl-C; its exit code. PostgreSQL (in `home/postgres`) is started and stopped with it.
+    """Run the server until Ctrl-C or SIGTERM; its exit code. PostgreSQL (in `home/postgres`) is started and stopped with it.
 
     Raises TrackingError: PostgreSQL or its driver is missing, the port is taken, or `auth` lacks its two secrets.
     """
@@ -72,6 +73,7 @@ def serve(
     if auth:
         keep_users_in(home)
     database = Postgres(home / "postgres", port + 1) if backend == "postgresql" else None
+    signal.signal(signal.SIGTERM, _stop_like_ctrl_c)
     if database is not None:
         database.start()
     try:
@@ -91,6 +93,11 @@ def serve(
     finally:
         if database is not None:
             database.stop()
+
+
+def _stop_like_ctrl_c(number: int, frame: object) -> None:
+    """A service manager stops with SIGTERM, which would leave PostgreSQL and the server's workers behind."""
+    raise KeyboardInterrupt
 
 
 def keep_users_in(home: Path) -> None:
