@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from eva.edges.secrets import redact
 from eva.edges.settings import check_jobs, settings_from
 from eva.edges.tracking import TrackingSpec, prepare_store
 from eva.edges.tracking.sweeps import log_sweep
-from eva.errors import TrackingError
+from eva.errors import ConfigError, TrackingError
 from eva.measuring import compare_runs
 from eva.prompts.lock import version_order
 from eva.report import markdown
@@ -27,19 +28,22 @@ from eva.reporting import comparisons_report, pair_of, print_report
 
 def begin_sweep(arguments: Sequence[str]) -> None:
     """Before the jobs start, perhaps side by side: the MLflow store exists, since several makers would leave it half made."""
+    several = [word for word in arguments if re.match(r"home=[^'\"]*,", word)]
+    if several:
+        raise ConfigError(f"{several[0]}: the jobs of one sweep share one home; name one folder.")
     check_jobs(arguments)
     prepare_store(_tracking(arguments))
 
 
 def home_given(arguments: Sequence[str]) -> Path:
     """Where this sweep's runs lie."""
-    own = [word.partition("=")[2] for word in arguments if word.startswith("home=")]
+    own = [word.partition("=")[2].strip("'\"") for word in arguments if word.startswith("home=")]
     return (ROOT / (own[-1] if own else "mlruns")).resolve()
 
 
 def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str = "") -> None:
     """Append how a job ended; jobs may be processes of their own, so the note is a line in the sweep's file."""
-    path = _notes(sweep)
+    path = _notes(sweep, overrides)
     path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps({"job": " ".join(overrides), "code": code, "problem": redact(problem)}, ensure_ascii=False)
     with path.open("a", encoding="utf-8") as file:
@@ -49,7 +53,7 @@ def note_job(sweep: str, overrides: tuple[str, ...], *, code: int, problem: str 
 def finish_sweep(arguments: Sequence[str]) -> int:
     """Print the table of jobs and the comparisons; the worst exit code. Calls no model."""
     sweep = os.environ[SWEEP_VARIABLE]
-    jobs = _jobs(sweep)
+    jobs = _jobs(_notes(sweep, arguments))
     print(f"\nsweep {sweep}: {len(jobs)} jobs")
     for job in jobs:
         problem = f": {job['problem']}" if job["problem"] else ""
@@ -124,12 +128,12 @@ def _log(runs: list[RunFolder], pairs: list[Pair], *, sweep: str, tracking: Trac
         print(f"\nMLflow   {address}")
 
 
-def _notes(sweep: str) -> Path:
-    return ROOT / "mlruns" / "sweeps" / f"{sweep}.jsonl"
+def _notes(sweep: str, arguments: Sequence[str]) -> Path:
+    """A job's overrides name the same home as the command line of its sweep."""
+    return home_given(arguments) / "sweeps" / f"{sweep}.jsonl"
 
 
-def _jobs(sweep: str) -> list[dict[str, Any]]:
-    path = _notes(sweep)
+def _jobs(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         print("eva: no job of this sweep got as far as a run", file=sys.stderr)
         return [{"job": "(none)", "code": 3, "problem": "no job ran"}]

@@ -113,7 +113,7 @@ def test_c77_a_sweep_tells_how_each_job_ended(
     note_job("sweep-test", ("prompt=v1",), code=0)
     note_job("sweep-test", ("prompt=missing",), code=2, problem="prompt 'missing' does not exist")
     note_job("sweep-test", ("prompt=v2",), code=0)
-    code = finish_sweep(["tracking=none", f"home={tmp_path}"])
+    code = finish_sweep(["tracking=none"])
     told = capsys.readouterr().out
 
     assert code == 2

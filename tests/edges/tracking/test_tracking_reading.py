@@ -16,7 +16,8 @@ from eva.edges.tracking import TrackingSpec, log_run, prepare_store, reading
 from eva.edges.tracking.history import list_runs
 from eva.edges.tracking.reading import readable
 from eva.edges.tracking.troubles import explained, sending_later
-from eva.errors import TrackingError
+from eva.errors import ConfigError, TrackingError
+from eva.sweep import begin_sweep, note_job
 from tests.edges.tracking.run_folder import make_run
 
 SERVER = TrackingSpec(kind="server", uri="http://127.0.0.1:5000", artifacts=None)
@@ -120,3 +121,12 @@ def test_sending_later_names_server_and_home(tmp_path: Path) -> None:
     assert sending_later(tmp_path / "runs" / "r-1", SERVER) == (
         f"python -m eva log r-1 tracking=server tracking.uri=http://127.0.0.1:5000 --home {tmp_path}"
     )
+
+
+def test_a_sweep_has_one_home(tmp_path: Path) -> None:
+    """Its store, its notes and its summary belong together; quotes around the name are not part of it."""
+    with pytest.raises(ConfigError, match="share one home"):
+        begin_sweep(["-m", "prompt=v1,v2", "home=a,b"])
+    note_job("sweep-1", ("prompt=v1", f"home='{tmp_path}'"), code=0)
+
+    assert (tmp_path / "sweeps" / "sweep-1.jsonl").exists()
