@@ -69,11 +69,15 @@ def team(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[T
     process.wait()
 
 
+def dom_of(address: str, profile: Path) -> str:
+    """The page itself, once it has settled."""
+    command = ["chromium", *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
 def text_of(address: str, profile: Path) -> str:
     """The words on a page once it has settled."""
-    command = ["chromium", *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address]
-    page = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    page = re.sub(r"<(script|style)[^>]*>.*?</\1>", " ", page, flags=re.DOTALL)
+    page = re.sub(r"<(script|style)[^>]*>.*?</\1>", " ", dom_of(address, profile), flags=re.DOTALL)
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
@@ -109,3 +113,21 @@ def test_the_prompts_page_shows_versions_with_their_release(team: Team, tmp_path
 
     for words in ("Version 2", "Version 1", "candidate", "released", "What v2 is about", "Be brief. (v2)"):
         assert words in page
+
+
+def test_the_report_and_plots_open_among_the_artifacts(team: Team, tmp_path: Path) -> None:
+    """Every file of the folder that is logged has its name on the page, and the report is shown in a frame of it."""
+    page = text_of(f"{team.links[0]}/artifacts/report.html", tmp_path)
+    frame = dom_of(f"{team.links[0]}/artifacts/report.html", tmp_path)
+
+    for path in read(team.after).files:
+        assert path.relative_to(team.after).parts[0] in page
+    assert re.search(r'<iframe src="blob:[^"]+" sandbox="allow-scripts"', frame)
+
+
+def test_the_charts_go_by_the_stable_names(team: Team, tmp_path: Path) -> None:
+    """A group of charts for each statistic with an interval, each class and the difference from the baseline."""
+    page = text_of(f"{team.links[0]}/model-metrics", tmp_path)
+
+    for group in ("accuracy (3)", "macro_f1 (3)", "class.1 (", "class.3 (", "diff ("):
+        assert group in page
