@@ -28,7 +28,7 @@ from eva.judges.plan import Plan, make_plan
 from eva.judges.table import verdict_rows
 from eva.measuring import compare_runs, measure
 from eva.metrics.attacks import attack_scores
-from eva.metrics.readings import note_on, readings
+from eva.metrics.readings import note_on, readings, second_rows
 from eva.metrics.results import Baseline, Comparison, Summary
 from eva.publishing import Published, publish
 from eva.run_json import closing_meta, opening_meta, summary_json, unfinished_note
@@ -118,6 +118,9 @@ def finish(
     summary = replace(summary, notes=(*unfinished, *summary.notes, *note_on(read)))
     meta = closing_meta(meta, asked, finished=provenance.now(), baseline=baseline.run_id if baseline else None)
     folder = write_folder(home_of(settings), settings=settings, plan=plan, rows=rows, meta=meta)
+    if asked.second:  # beside the verdicts, never among them
+        again = second_rows(rows, asked.second, asked.second_asks)
+        runs.write_lines(folder.path / runs.ASKED_AGAIN, again)
     comparison = None
     if baseline is not None:
         comparison = compare_runs(baseline, folder, margin=settings.options.margin)

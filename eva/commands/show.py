@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from eva.commands.places import add_filters, add_home, run_or_version
+from eva.edges.runs import ASKED_AGAIN, RunFolder
 
+SHOWN = 30
 HELP = "print a run's table or summary"
 
 
@@ -29,4 +32,30 @@ def run(given: argparse.Namespace) -> int:
     from eva.reporting import print_run
 
     print_run(folder)
+    for line in asked_again(folder):
+        print(line)
     return 0
+
+
+def asked_again(folder: RunFolder) -> list[str]:
+    """The second verdicts beside the first ones, a line an item and repeat; empty where nothing was asked again."""
+    if not (folder.path / ASKED_AGAIN).exists():
+        return []
+    rows = folder.lines(ASKED_AGAIN)
+    lines = [
+        f"  {_shown(row['item_id'])} repeat {row['repeat']}: "
+        f"{_said(row, 'first')} → {_said(row, 'second')} (ask {row['ask']}, gold {row['gold'] or 'none'})"
+        for row in rows[:SHOWN]
+    ]
+    more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+    head = f"Asked again: {len(rows)} verdicts, first → second; all scores rest on the first. Whole: {folder.path / ASKED_AGAIN}"
+    return ["", head, *lines, *more]
+
+
+def _said(row: dict[str, Any], which: str) -> str:
+    return row[f"{which}_label"] or f"failure {row[f'{which}_failure']}"
+
+
+def _shown(text: str) -> str:
+    """An id comes from a dataset: what a terminal would obey is spelled out."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

@@ -39,6 +39,8 @@ class Asked:
     """(record id, repeat) → how often it was asked again."""
     second: tuple[Verdict, ...] = ()
     """What asking again gave for items without a verdict: shown beside the first verdicts, never in their place."""
+    second_asks: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """(item id, repeat) → the number of the re-ask that gave `second`."""
     interrupted: bool = False
     error: ModelError | None = None
     """What ended the run before all was asked; `replies` are those that had come by then."""
@@ -75,7 +77,7 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
         if settings.options.on_unreadable == "keep":
             return Asked(replies=replies)
         again = await ask_again(passing, plan, replies, at_most=settings.options.ask_again)
-        return Asked(replies, again.replies, again.asks, again.verdicts, interrupted=stop.is_set())
+        return Asked(replies, again.replies, again.asks, again.verdicts, again.item_asks, interrupted=stop.is_set())
 
     with ReplyStore(store_path(settings)) as store:
         try:

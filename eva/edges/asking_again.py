@@ -60,6 +60,8 @@ class Again:
     asks: Mapping[Key, int]
     verdicts: tuple[Verdict, ...]
     """The last word on each item that had none: a label, or why there is still none."""
+    item_asks: Mapping[Key, int]
+    """(item id, repeat) → the number of the ask that its verdict here comes from."""
 
 
 def read_replies(plan: Plan, replies: Iterable[Reply]) -> list[Verdict]:
@@ -74,6 +76,7 @@ async def ask_again(passing: Passing, plan: Plan, replies: Sequence[Reply], *, a
     kept: list[Reply] = []
     asks: dict[Key, int] = {}
     last: dict[tuple[str, int], Verdict] = {}
+    item_asks: dict[tuple[str, int], int] = {}
     missing = _missing(plan, replies, wanted={key: plan.items[key[0]] for key in _keys(replies)})
     for number in range(1, at_most + 1):
         if not missing or passing.stop.is_set():
@@ -83,8 +86,9 @@ async def ask_again(passing: Passing, plan: Plan, replies: Sequence[Reply], *, a
         asks |= dict.fromkeys(_keys(new), number)
         for verdict in _verdicts(plan, new, missing):
             last[verdict.item_id, verdict.repeat] = verdict
+            item_asks[verdict.item_id, verdict.repeat] = number
         missing = _missing(plan, new, wanted=missing)
-    return Again(tuple(kept), asks, tuple(last.values()))
+    return Again(tuple(kept), asks, tuple(last.values()), item_asks)
 
 
 def _keys(replies: Iterable[Reply]) -> list[Key]:

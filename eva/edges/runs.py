@@ -1,8 +1,8 @@
 """Run folders: `mlruns/runs/<run>/` holds all that a run found, and everything below the money line reads it from there.
 
 run.json (what was run), config.yaml, prompt.md, prompt_parts.json, summary.json, verdicts.parquet, items.jsonl, records.jsonl,
-comparison.json where there is a baseline, report.html. Files are written whole or not at all; run.json, which says that
-a run exists, is written last.
+comparison.json where there is a baseline, asked_again.jsonl where replies were asked for again, report.html. Files are
+written whole or not at all; run.json, which says that a run exists, is written last.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from eva.errors import StoreError, UnknownChoice
 
 log = logging.getLogger("eva")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{2,200}")
+
+ASKED_AGAIN = "asked_again.jsonl"
+"""One row per verdict that was asked for again: the first verdict, which stays on record, and the last word beside it."""
 
 
 class RunFolder:

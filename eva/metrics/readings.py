@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -55,6 +56,42 @@ def readings(rows: pd.DataFrame, second: Iterable[Verdict] = ()) -> Readings:
         right_first=sum(label is not None and label == said for label, said in zip(gold, first, strict=True)),
         right_after=sum(label is not None and label == said for label, said in zip(gold, after, strict=True)),
     )
+
+
+def second_rows(
+    rows: pd.DataFrame, second: Iterable[Verdict], asks: Mapping[tuple[str, int], int]
+) -> list[dict[str, Any]]:
+    """One row per verdict that was asked for again, in the table's order: the first verdict, and the last word beside it.
+
+    `asks`: (item id, repeat) → the number of the re-ask that `second` comes from. The verdict rows are left as they are.
+    """
+    again = {(verdict.item_id, verdict.repeat): verdict for verdict in second}
+    found = []
+    for first in rows.to_dict("records"):
+        key = (str(first["item_id"]), int(first["repeat"]))
+        if key in again:
+            found.append(_beside(first, again[key], ask=asks[key]))
+    return found
+
+
+def _beside(first: Mapping[Any, Any], second: Verdict, *, ask: int) -> dict[str, Any]:
+    return {
+        "item_id": second.item_id,
+        "record_id": second.record_id,
+        "repeat": second.repeat,
+        "gold": _known(first["gold"]),
+        "first_label": _known(first["label"]),
+        "first_failure": _known(first["failure"]),
+        "second_label": second.label,
+        "second_failure": second.failure.value if second.failure else None,
+        "second_flags": list(second.flags),
+        "second_reason": second.reason,
+        "ask": ask,
+    }
+
+
+def _known(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def note_on(found: Readings) -> tuple[str, ...]:

@@ -186,3 +186,49 @@ def test_where_no_call_could_be_sent_there_is_no_run(made: Callable[..., Any]) -
     with pytest.raises(BudgetError, match="unknown"):
         ask_plan(settings, plan)
     assert client.asked == []
+
+
+def test_the_second_verdict_stands_beside_the_first_item_by_item(
+    made: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """C31: a row per item and repeat that was asked for again, in the folder and in `show`; the table keeps the first."""
+    from eva.__main__ import main
+    from eva.edges.runs import find_run
+    from eva.flow import _opening
+
+    def script(request: Request, repeat: int) -> str:
+        if request.record_id == "b":
+            return entries(1, 2, 3)
+        return {0: entries(1), 1000: entries(2, rating=1), 2000: "no"}[repeat]
+
+    settings, plan, _ = made(script, *AGAIN)
+    meta = _opening(settings, plan, overrides=(), sweep=None)
+    home = Path(settings.options.home)
+    folder = finish(settings, plan, ask_plan(settings, plan), trivial=None, meta=meta, baseline=None, say=print).folder
+    whole = find_run(home, folder.run_id)
+
+    rows = [
+        {key: row[key] for key in row if key not in ("second_reason", "record_id")}
+        for row in whole.lines("asked_again.jsonl")
+    ]
+    beside = {"repeat": 0, "gold": "3", "first_label": None, "first_failure": "skipped", "second_flags": []}
+    assert rows == [
+        {"item_id": "a#2", **beside, "second_label": "1", "second_failure": None, "ask": 1},
+        {"item_id": "a#3", **beside, "second_label": None, "second_failure": "no_json", "ask": 2},
+    ]
+    assert list(whole.verdicts["label"].fillna("none")) == ["3", "none", "none", "3", "3", "3"]
+    capsys.readouterr()
+    assert main(["show", "last", "--home", str(home)]) == 0
+    shown = capsys.readouterr().out
+    assert "a#2 repeat 0: failure skipped → 1 (ask 1, gold 3)" in shown
+    assert "a#3 repeat 0: failure skipped → failure no_json (ask 2, gold 3)" in shown
+
+
+def test_where_nothing_was_asked_again_there_is_no_such_file(made: Callable[..., Any]) -> None:
+    from eva.flow import _opening
+
+    settings, plan, _ = made(lambda request, repeat: entries(1, 2, 3), *AGAIN)
+    meta = _opening(settings, plan, overrides=(), sweep=None)
+    finished = finish(settings, plan, ask_plan(settings, plan), trivial=None, meta=meta, baseline=None, say=print)
+
+    assert not (finished.folder.path / "asked_again.jsonl").exists()

@@ -19,6 +19,7 @@ OPTIONAL = (
     "items.jsonl",
     "records.jsonl",
     "comparison.json",
+    "asked_again.jsonl",
     "report.html",
 )
 PLOTS = "plots"
