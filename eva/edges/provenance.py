@@ -54,10 +54,13 @@ def versions() -> dict[str, str]:
 
 
 def command(overrides: Iterable[str] | None = None) -> str:
-    """The command that makes this run again, without secrets."""
-    words = (
-        ["python", "run.py", *overrides] if overrides is not None else ["python", Path(sys.argv[0]).name, *sys.argv[1:]]
-    )
+    """The command that makes this run again, without secrets and without the place of this machine's runs."""
+    words = ["python", Path(sys.argv[0]).name, *sys.argv[1:]]
+    if overrides is not None:
+        own = [word for word in overrides if not word.startswith("home=")]
+        # A question of the lab book is a config of its own, in a folder that Hydra has to be told of.
+        lab_book = ["--config-dir", "experiments"] if any("@_global_=" in word for word in own) else []
+        words = ["python", "run.py", *lab_book, *own]
     return redact(" ".join(shlex.quote(word) for word in words))
 
 
