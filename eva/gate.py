@@ -2,7 +2,8 @@
 
     0 pass         every rule passes
     1 fail         at least one rule fails
-    2 cannot tell  none fails, and at least one cannot be decided: too little data, an unfinished run, rows missing
+    2 cannot tell  none fails, and at least one cannot be decided: too little data, an unfinished run, rows missing,
+                   calls that got no reply
     3              the check itself broke; the caller's to give, never a `GateResult`
 
 What is missing, double or unreadable never counts as a pass. A drop is judged on its interval: it passes when the whole
@@ -82,8 +83,10 @@ def decide(
     *,
     after_rows: Iterable[Mapping[str, Any]] | None = None,
     status: str = "finished",
+    lost: Mapping[str, int] | None = None,
 ) -> GateResult:
     """Judge one comparison. `after_rows`: rows of the after run's verdicts.parquet; `status`: that of its run.json.
+    `lost`: calls without any reply, by side (`before`, `after`).
 
     Without rows, double and missing rows go unseen, so `must_not_break` then raises ConfigError. So do a statistic that
     does not exist (UnknownChoice) and one that has no better direction.
@@ -92,17 +95,19 @@ def decide(
     rows = None if after_rows is None else list(after_rows)
     if rows is None and thresholds.must_not_break:
         raise ConfigError("gate.must_not_break needs the verdicts of the after run")
-    found = [_complete(comparison, summary_after, rows, status)]
-    found += [_floor(name, lowest, summary_after) for name, lowest in thresholds.floor.items()]
+    found = [_floor(name, lowest, summary_after) for name, lowest in thresholds.floor.items()]
     found += [_drop(name, allowed, comparison) for name, allowed in thresholds.largest_drop.items()]
     found += [_must_stay(entry, rows or [], comparison, summary_after) for entry in thresholds.must_not_break]
     if thresholds.coverage_at_least is not None:
         found.append(_coverage(thresholds.coverage_at_least, summary_after))
     if thresholds.unreadable_at_most is not None:
         found.append(_unreadable(thresholds.unreadable_at_most, summary_after))
-    if len(found) == 1:
+    if not found:
         found.append(Rule("rules", "cannot tell", line("no rule is set, so nothing was checked")))
-    return combine(found)
+    calls = lost or {}
+    if calls.get("after"):
+        found = [_not_the_judge_s(rule) for rule in found]
+    return combine([_complete(comparison, summary_after, rows, status), *_lost(calls), *found])
 
 
 def combine(rules: Iterable[Rule]) -> GateResult:
@@ -148,6 +153,20 @@ def _complete(comparison: Comparison, summary: Summary, rows: Sequence[Mapping[s
     if problems:
         return Rule("complete", "cannot tell", line("; ".join(problems)))
     return Rule("complete", "pass", line("every item has its verdicts"))
+
+
+def _lost(calls: Mapping[str, int]) -> list[Rule]:
+    """A call without a reply says nothing about the judge, yet its verdicts count as wrong."""
+    told = [f"{numbers.counted(n, 'call')} of the {side} run got no reply" for side, n in calls.items() if n]
+    again = "; the same command asks for them again"
+    return [Rule("lost calls", "cannot tell", line("; ".join(told) + again))] if told else []
+
+
+def _not_the_judge_s(rule: Rule) -> Rule:
+    """With calls of the after run lost, a failed rule may have failed by them alone."""
+    if rule.outcome != "fail":
+        return rule
+    return Rule(rule.name, "cannot tell", (*rule.told, "; the lost calls count as wrong here"))
 
 
 def _floor(name: str, lowest: float, summary: Summary) -> Rule:

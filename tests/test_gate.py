@@ -200,6 +200,35 @@ def test_a_failure_outweighs_what_cannot_be_told() -> None:
     assert [rule.name for rule in result.decided_by] == ["floor of accuracy"]
 
 
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ({"before": 0, "after": 2}, "2 calls of the after run got no reply; the same command asks for them again"),
+        ({"before": 1, "after": 0}, "1 call of the before run got no reply; the same command asks for them again"),
+    ],
+)
+def test_with_lost_calls_nothing_can_be_told(lost: dict[str, int], words: str) -> None:
+    """However good the numbers are; the rule that decided is named."""
+    result = decide(made.comparison(), made.summary(), Thresholds(floor={"accuracy": 0.1}), lost=lost)
+
+    assert (result.outcome, result.exit_code) == ("cannot tell", 2)
+    assert [rule.name for rule in result.decided_by] == ["lost calls"]
+    assert told(result, "lost calls") == words
+    assert (
+        decide(made.comparison(), made.summary(), Thresholds(floor={"accuracy": 0.1}), lost={"after": 0}).exit_code == 0
+    )
+
+
+def test_lost_calls_of_the_after_run_are_no_fault_of_the_judge() -> None:
+    """They count as wrong, so a rule that fails may fail by them; lost calls before the change excuse nothing."""
+    asked = Thresholds(floor={"accuracy": 0.9})
+    result = decide(made.comparison(), made.summary(), asked, lost={"after": 3})
+
+    assert result.outcome == "cannot tell"
+    assert told(result, "floor of accuracy").endswith("; the lost calls count as wrong here")
+    assert decide(made.comparison(), made.summary(), asked, lost={"before": 3}).outcome == "fail"
+
+
 def test_coverage_and_unreadable_verdicts() -> None:
     """99.76% coverage; 1 of 411 unreadable."""
     summary = made.summary()

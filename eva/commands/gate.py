@@ -19,6 +19,7 @@ from eva.edges.runs import RunFolder
 from eva.edges.secrets import redact
 from eva.edges.typed import typed
 from eva.errors import EvaError
+from eva.report.inputs import Arm
 
 HELP = "pass, fail or cannot tell"
 
@@ -55,6 +56,7 @@ def _decide(given: argparse.Namespace) -> int:
             thresholds,
             after_rows=_rows(given, str(pair.after.meta["run_id"])),
             status=str(pair.after.meta["status"]),
+            lost={"before": _lost(pair.before), "after": _lost(pair.after)},
         )
         result = combine([*decided.rules, *pack_rules(pair.packs)])
         print(f"{pair.after.meta['judge']}: {result.outcome}")
@@ -64,6 +66,14 @@ def _decide(given: argparse.Namespace) -> int:
             )
         rules += result.rules
     return combine(rules).exit_code
+
+
+def _lost(arm: Arm) -> int:
+    """Calls that got no reply at all; of a run made before they were counted, the verdicts that this cost."""
+    from eva.edges.asking import LOST
+
+    counted = arm.meta.get("lost")
+    return sum(arm.summary.failures.get(kind.value, 0) for kind in LOST) if counted is None else int(counted)
 
 
 def _rows(given: argparse.Namespace, run_id: str) -> list[dict[str, Any]] | None:
