@@ -23,6 +23,7 @@ OPTIONAL = (
     "report.html",
 )
 PLOTS = "plots"
+PICTURES = ("png", "svg")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def read(run_dir: Path) -> RunFolder:
 
 def _files(run_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     known = [run_dir / name for name in (*REQUIRED, *OPTIONAL) if (run_dir / name).is_file()]
-    known += sorted((run_dir / PLOTS).glob("*.png"))
+    known += sorted(path for kind in PICTURES for path in (run_dir / PLOTS).glob(f"*.{kind}"))
     names = {path.relative_to(run_dir).as_posix() for path in known}
     found = {path.relative_to(run_dir).as_posix() for path in run_dir.rglob("*") if path.is_file()}
     return tuple(known), tuple(sorted(found - names))

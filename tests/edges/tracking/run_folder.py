@@ -63,6 +63,7 @@ def make_run(
     (folder / "config.yaml").write_text(f"judge: {judge}\nprompt: {prompt}\n")
     (folder / "report.html").write_text(f"<html><body><h1>{judge} {prompt}</h1></body></html>")
     (folder / "plots" / "confusion.png").write_bytes(PNG)
+    (folder / "plots" / "confusion.svg").write_bytes(b"<svg/>")
     return folder
 
 

@@ -156,7 +156,14 @@ def test_the_folder_is_among_the_artifacts_and_strangers_are_not(tmp_path: Path,
     root = Path(str(tracking.artifacts)) / result.run_id / "artifacts"
     found = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
 
-    assert {"report.html", "verdicts.parquet", "plots/confusion.png", "prompt.md", "config.yaml"} <= found
+    assert {
+        "report.html",
+        "verdicts.parquet",
+        "plots/confusion.png",
+        "plots/confusion.svg",
+        "prompt.md",
+        "config.yaml",
+    } <= found
     assert "verdicts (copy).parquet" not in found
     assert result.notes == ("verdicts (copy).parquet: unknown file, not logged",)
 
