@@ -39,11 +39,6 @@ def trace_link(tracking: TrackingSpec, experiment_id: str, trace_id: str) -> str
     return f"{ui_base(tracking)}/#/experiments/{experiment_id}/traces?traceId={trace_id}"
 
 
-def prompt_link(tracking: TrackingSpec, name: str) -> str:
-    """All versions of one prompt; two of them can be set side by side there."""
-    return f"{ui_base(tracking)}/#/prompts/{name}"
-
-
 def open_ui(tracking: TrackingSpec) -> str:
     """The command that opens the pages of a local store; the address of a server.
 

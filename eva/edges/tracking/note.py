@@ -7,10 +7,12 @@ from typing import Any
 
 from eva.edges.tracking.folder import RunFolder
 from eva.edges.tracking.spec import Links
+from eva.report import numbers
 
 PAGE_SHOWS = 1000
 """Rows that the compare page shows and sums up (MLflow 3.17)."""
 SHARES = ("accuracy", "macro_f1")
+MISSING = "–"
 
 
 def note(folder: RunFolder, links: Links, *, traces: int, remarks: Sequence[str] = ()) -> str:
@@ -47,7 +49,7 @@ def _state(folder: RunFolder) -> list[str]:
 
 
 def _headline(folder: RunFolder) -> str:
-    """`accuracy 70.07% ± 0.00%; against v1 -0.73 [-3.1, +1.6]: cannot tell`."""
+    """`accuracy 70.07% ± 0.00%; against v1 −0.7 [−3.1, +1.6]: cannot tell`."""
     accuracy, score = folder.summary.get("accuracy") or {}, folder.summary.get("mean_score") or {}
     if accuracy.get("mean") is not None:
         spread = f" ± {percent(accuracy['std'])}" if accuracy.get("std") is not None else ""
@@ -57,10 +59,9 @@ def _headline(folder: RunFolder) -> str:
     rows = (folder.comparison or {}).get("differences") or ()
     if not rows:
         return f"{head}; no baseline"
-    points = _points if rows[0]["statistic"] in SHARES else _signed
-    change = rows[0].get("difference") or {}
-    ends = f"[{points(change.get('low'))}, {points(change.get('high'))}]"
-    return f"{head}; against {_before(folder)} {points(change.get('value'))} {ends}: **{rows[0].get('verdict')}**"
+    shown = _change(rows[0])
+    told = f"{shown.difference} {shown.interval}".rstrip()
+    return f"{head}; against {_before(folder)} {told}: **{rows[0].get('verdict')}**"
 
 
 def _before(folder: RunFolder) -> str:
@@ -75,7 +76,7 @@ def _sizes(folder: RunFolder) -> str:
     return (
         f"{dataset.get('name')} ({dataset.get('records')} records, {summary.get('n_items')} items, "
         f"{summary.get('n_labelled')} labelled) · {model.get('name')} · {run.get('language')} · "
-        f"{len(summary.get('repeats') or ())} repeats · {failures} replies without a verdict"
+        f"{numbers.counted(len(summary.get('repeats') or ()), 'repeat')} · {numbers.counted(failures, 'unreadable verdict')}"
     )
 
 
@@ -88,13 +89,11 @@ def _table(folder: RunFolder) -> list[str]:
         if spread.get("mean") is None:
             continue
         rows.append(
-            f"| {key} | {percent(spread['mean'])} | {percent(spread.get('std'))} | "
-            f"{percent(interval.get('low'))} – {percent(interval.get('high'))} |"
+            f"| {key} | {percent(spread['mean'])} | {percent(spread.get('std'))} | {ends(interval, numbers.PERCENT)} |"
         )
     score = summary.get("mean_score") or {}
     if score.get("value") is not None:
-        ends = f"{number(score.get('low'))} – {number(score.get('high'))}"
-        rows.append(f"| mean_score | {number(score['value'])} | | {ends} |")
+        rows.append(f"| mean_score | {number(score['value'])} | | {ends(score, numbers.PLAIN)} |")
     head = ["| | mean | run-to-run std | 95% interval |", "|---|---|---|---|"]
     return [*head, *rows, ""] if rows else []
 
@@ -116,12 +115,22 @@ def _verdict(folder: RunFolder) -> list[str]:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    share = row["statistic"] in SHARES
-    show, points = (percent, _points) if share else (number, _signed)
-    estimate = row.get("difference") or {}
-    ends = f"{points(estimate.get('low'))} – {points(estimate.get('high'))}"
-    cells = [row["statistic"], show(row.get("before")), show(row.get("after")), points(estimate.get("value")), ends]
+    shown = _change(row)
+    cells = [row["statistic"], shown.before, shown.after, shown.difference, shown.interval or MISSING]
     return f"| {' | '.join(cells)} | **{row.get('verdict')}** |"
+
+
+def _change(row: Mapping[str, Any]) -> numbers.Change:
+    """A difference of comparison.json in words that agree with each other, as every report prints it."""
+    estimate = row.get("difference") or {}
+    return numbers.change(
+        row.get("before"),
+        row.get("after"),
+        difference=estimate.get("value"),
+        low=estimate.get("low"),
+        high=estimate.get("high"),
+        unit=numbers.unit_of(row["statistic"]),
+    )
 
 
 def _links(links: Links, folder: RunFolder) -> list[str]:
@@ -147,16 +156,13 @@ def _remarks(traces: int, remarks: Iterable[str]) -> list[str]:
 
 def percent(value: float | None) -> str:
     """0.7007 -> `70.07%`; None -> `–`."""
-    return "–" if value is None else f"{100 * value:.2f}%"
+    return numbers.percent(value, missing=MISSING)
 
 
 def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return numbers.level(value, numbers.PLAIN, missing=MISSING)
 
 
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.2f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
+def ends(interval: Mapping[str, Any], unit: numbers.Unit) -> str:
+    """The interval of a level: `[61.9, 77.7]`."""
+    return numbers.interval(interval.get("low"), interval.get("high"), unit) or MISSING

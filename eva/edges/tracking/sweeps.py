@@ -10,10 +10,11 @@ from eva.edges.tracking.folder import RunFolder, read
 from eva.edges.tracking.links import links, runs_link
 from eva.edges.tracking.log import moment_ms
 from eva.edges.tracking.names import SWEEPS
-from eva.edges.tracking.note import number, percent
+from eva.edges.tracking.note import ends, number, percent
 from eva.edges.tracking.spec import TrackingSpec
 from eva.errors import TrackingError
 from eva.prompts.lock import version_order
+from eva.report.numbers import PERCENT
 
 TAG = "eva.sweep_summary"
 LONGEST_NOTE = 7_500
@@ -58,7 +59,7 @@ def _row(folder: RunFolder) -> str:
         str((run.get("model") or {}).get("name")),
         str(run.get("language")),
         _spread(summary.get("accuracy") or {}),
-        f"{percent(interval.get('low'))} – {percent(interval.get('high'))}",
+        ends(interval, PERCENT),
         _spread(summary.get("macro_f1") or {}),
         number(score.get("value")),
         folder.status,
