@@ -12,6 +12,7 @@ from typing import Any
 
 from eva.commands.places import add_filters, add_home, run_or_version
 from eva.edges.runs import ASKED_AGAIN, RunFolder
+from eva.replies.fields import one_line
 
 SHOWN = 30
 HELP = "print a run's table or summary"
@@ -43,7 +44,7 @@ def asked_again(folder: RunFolder) -> list[str]:
         return []
     rows = folder.lines(ASKED_AGAIN)
     lines = [
-        f"  {_shown(row['item_id'])} repeat {row['repeat']}: "
+        f"  {one_line(row['item_id'])} repeat {row['repeat']}: "
         f"{_said(row, 'first')} → {_said(row, 'second')} (ask {row['ask']}, gold {row['gold'] or 'none'})"
         for row in rows[:SHOWN]
     ]
@@ -54,8 +55,3 @@ def asked_again(folder: RunFolder) -> list[str]:
 
 def _said(row: dict[str, Any], which: str) -> str:
     return row[f"{which}_label"] or f"failure {row[f'{which}_failure']}"
-
-
-def _shown(text: str) -> str:
-    """An id comes from a dataset: what a terminal would obey is spelled out."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

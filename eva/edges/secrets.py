@@ -7,9 +7,12 @@ a sha256, `sk-` alone) stays as it is: a record must not change because it was p
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
 MASK = "[redacted]"
@@ -79,7 +82,7 @@ def without_credentials(url: str) -> str:
 
 
 def _known_values() -> list[str]:
-    """Values of key variables, as they stand and as URLs and JSON spell them; the longest first."""
+    """Values of key variables, as they stand and as URLs, JSON and base64 spell them; the longest first."""
     values = {os.environ.get(name, "").strip() for name in KEY_VARIABLES}
     # Whatever variable is named like a key may be one that a provider's library reads by itself.
     values |= {
@@ -88,8 +91,31 @@ def _known_values() -> list[str]:
     found: set[str] = set()
     for value in values:
         if len(value) >= SHORTEST_VALUE:
-            found |= {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
+            found |= _spellings(value)
     return sorted(found, key=len, reverse=True)
+
+
+@lru_cache(maxsize=256)
+def _spellings(value: str) -> frozenset[str]:
+    quoted = {quote(value, safe=""), quote_plus(value), quote(value)}
+    small = {re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), text) for text in quoted}
+    in_json = json.dumps(value)[1:-1]
+    return frozenset({value, *quoted, *small, in_json, in_json.replace("/", "\\/"), *_in_base64(value)})
+
+
+def _in_base64(value: str) -> Iterator[str]:
+    """How base64 (a basic-auth header) spells the value behind any other text: one spelling for each of three offsets.
+
+    The letters at both ends also hold bits of the neighbours, and are left out.
+    """
+    content = value.encode("utf-8", "surrogateescape")
+    for offset in range(3):
+        code = base64.b64encode(b"\0" * offset + content)
+        whole = (offset + len(content)) * 8 // 6
+        core = code[-(-offset * 8 // 6) : whole].decode("ascii")
+        if len(core) >= SHORTEST_VALUE:
+            yield core
+            yield core.replace("+", "-").replace("/", "_")
 
 
 def _is_random(word: str) -> bool:

@@ -83,6 +83,12 @@ def boolean(value: Any) -> bool | None:
     return None
 
 
+def one_line(text: str) -> str:
+    """Foreign text for a terminal or a log: what would be obeyed there, or not be seen, is spelled out (`\\x1b`)."""
+    joiners = "\u200c\u200d"  # several scripts are written with them
+    return "".join(char if char.isprintable() or char in joiners else ascii(char)[1:-1] for char in text)
+
+
 def _same(name: str, key: str) -> bool:
     return name.strip().casefold() == key.casefold()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +137,30 @@ def test_a_key_of_a_provider_that_nobody_listed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("FIREWORKS_AI_API_KEY", "fw_3ZabcdEFGH12345678zz")
 
     assert redact("Incorrect API key provided: fw_3ZabcdEFGH12345678zz.") == "Incorrect API key provided: [redacted]."
+
+
+@pytest.mark.parametrize("user", ["", "u", "us", "usr", "a longer name"])
+def test_a_key_inside_a_basic_auth_header_goes_wherever_it_begins(user: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C93: base64 spells it in three ways, by what stands before it; no sentence around it is needed to know it."""
+    key = "zq9-canary/Key+77aa55"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        code = encode(f"{user}:{key}:tail".encode()).decode()
+        said = redact(f"got {code} there")
+        assert MASK in said
+        left = said.removeprefix("got ").removesuffix(" there").split(MASK)
+        assert len(left) == 2
+        assert len(left[1]) <= len(encode(b":tail")) + 2
+
+
+def test_a_key_in_an_address_goes_in_small_percent_letters_and_escaped_slashes_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "zq9-canary/Key+77aa55")
+    for spelled in (
+        "zq9-canary%2fKey%2b77aa55",
+        "zq9-canary%2FKey%2B77aa55",
+        r"zq9-canary\/Key+77aa55",
+        "zq9-canary/Key%2B77aa55",
+    ):
+        assert redact(f"http://h/v1/{spelled}/chat") == f"http://h/v1/{MASK}/chat"

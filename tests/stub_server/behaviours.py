@@ -12,7 +12,9 @@ A plan is a list of steps, one per attempt; the last step holds for all further 
     truncated       finish_reason "length"        filtered        content null, finish_reason "content_filter"
     echo            400 with the caller's Authorization header in its words
     deaf            an answer whose usage counts 0 audio tokens
-    empty nochoices toolcall reasoning huge badjson surrogate error200 redirect
+    drip:3          one blank every 0.1 s for 3 s, then the answer
+    garbled deep    bytes that are no gzip though they say so; an error 500 that is nested 100,000 deep
+    empty nochoices toolcall reasoning huge badjson surrogate error200 busy200 odd200 redirect uncounted
 """
 
 from __future__ import annotations

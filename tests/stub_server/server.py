@@ -10,7 +10,7 @@ import re
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -40,6 +40,7 @@ class Stub:
         retry_after_s: float = 1.0,
         answer: Answer = rating,
         model: str | None = None,
+        redirect_to: str = "http://127.0.0.1:9/v1",
     ) -> None:
         self._plans = {record: parse_plan(text) for record, text in (plans or {}).items()}
         self._latency_s = latency_s
@@ -47,6 +48,7 @@ class Stub:
         self._retry_after_s = retry_after_s
         self._answer = answer
         self._model = model
+        self._redirect_to = redirect_to
         self._recent: deque[float] = deque()
         self.counts: Counter[str] = Counter()
         """Attempts by record."""
@@ -56,6 +58,8 @@ class Stub:
         """The last 2,000 bodies."""
         self.keys: set[str] = set()
         """Authorization headers seen."""
+        self.secrets: set[str] = set()
+        """Values of all headers in which providers take keys."""
         self.in_flight = self.most_in_flight = 0
         self.url = ""
 
@@ -68,6 +72,7 @@ class Stub:
         """The aiohttp application."""
         app = web.Application(client_max_size=200 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/messages", self._chat)  # where Anthropic's clients ask
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/stub/counts", self._show_counts)
         return app
@@ -89,6 +94,8 @@ class Stub:
         self.seeds[record, body.get("seed")] += 1
         self.bodies.append(body)
         self.keys.add(request.headers.get("Authorization", ""))
+        names = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
+        self.secrets |= {request.headers[name] for name in names if name in request.headers}
         plan = self._plans.get(record, OK)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -114,10 +121,12 @@ class Stub:
             words = f"cannot parse headers {dict(request.headers)} of http://u:p4ssw0rd@host/x?key=AIza{'x1' * 16}"
             return web.json_response({"error": {"message": words}}, status=400)
         if step.name == "redirect":
-            return web.Response(status=307, headers={"Location": "http://127.0.0.1:9/v1/chat/completions"})
+            return web.Response(status=307, headers={"Location": f"{self._redirect_to}/chat/completions"})
         if step.name in ("badkey", "context", "filter", "nomodel", "quota") or step.name.isdigit():
             return self._refuse(step.name, step.seconds)
-        return await self._reply(step.name, request, record, body)
+        if step.name == "deep":
+            return web.Response(text="[" * 100_000, content_type="application/json", status=500)
+        return await self._reply(step.name, step.seconds or 0.0, request, record, body)
 
     def _limited(self) -> bool:
         if self._per_second is None:
@@ -135,12 +144,24 @@ class Stub:
         headers = {} if seconds is None else {"Retry-After": f"{seconds:g}"}
         return web.json_response(body, status=status, headers=headers)
 
-    async def _reply(self, kind: str, request: web.Request, record: str, body: dict[str, Any]) -> web.StreamResponse:
+    async def _reply(
+        self, kind: str, seconds: float, request: web.Request, record: str, body: dict[str, Any]
+    ) -> web.StreamResponse:
         if kind == "badjson":
             return web.Response(text='{"choices": [', content_type="application/json")
         if kind == "error200":
             return web.json_response({"error": {"code": 503, "message": "upstream overloaded"}})
+        if kind == "busy200":
+            return web.json_response({"error": {"type": "overloaded_error", "message": "Overloaded"}})
+        if kind == "odd200":
+            return web.Response(text='{"error": {"code": 1e999, "message": "no"}}', content_type="application/json")
+        if kind == "garbled":
+            headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+            return await _in_pieces(request, [b"\x1f\x8b no gzip" * 50], headers=headers)
         data = json.dumps(completion(kind, self._answer(record, body), body, model=self._model)).encode()
+        if kind == "drip":
+            pieces = [b" "] * int(seconds * 10) + [data]
+            return await _in_pieces(request, pieces, headers={"Content-Type": "application/json"}, every_s=0.1)
         if kind == "cut":
             response = web.StreamResponse(
                 headers={"Content-Type": "application/json", "Content-Length": str(len(data))}
@@ -151,6 +172,19 @@ class Stub:
             request.transport.close()
             return response
         return web.Response(body=data, content_type="application/json")
+
+
+async def _in_pieces(
+    request: web.Request, pieces: Iterable[bytes], *, headers: Mapping[str, str], every_s: float = 0.0
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(request)
+    with contextlib.suppress(ConnectionError):  # the caller gave up, as it should
+        for piece in pieces:
+            await response.write(piece)
+            await asyncio.sleep(every_s)
+        await response.write_eof()
+    return response
 
 
 def completion(kind: str, text: str, body: dict[str, Any], *, model: str | None) -> dict[str, Any]:
@@ -185,7 +219,7 @@ def completion(kind: str, text: str, body: dict[str, Any], *, model: str | None)
         "choices": [] if kind == "nochoices" else [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {
             "prompt_tokens": prompt,
-            "completion_tokens": max(1, len(text) // 4),
+            "completion_tokens": None if kind == "uncounted" else max(1, len(text) // 4),
             "total_tokens": prompt + max(1, len(text) // 4),
             "prompt_tokens_details": details,
         },
@@ -210,10 +244,17 @@ def running_stub(
     retry_after_s: float = 1.0,
     answer: Answer = rating,
     model: str | None = None,
+    redirect_to: str = "http://127.0.0.1:9/v1",
 ) -> Iterator[Stub]:
     """A stub on 127.0.0.1 and a free port, `stub.url` ending in /v1, until the block ends."""
     stub = Stub(
-        plans, latency_s=latency_s, per_second=per_second, retry_after_s=retry_after_s, answer=answer, model=model
+        plans,
+        latency_s=latency_s,
+        per_second=per_second,
+        retry_after_s=retry_after_s,
+        answer=answer,
+        model=model,
+        redirect_to=redirect_to,
     )
     loop = asyncio.new_event_loop()
     runner = web.AppRunner(stub.app(), access_log=None, shutdown_timeout=0.1)

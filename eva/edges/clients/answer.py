@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from eva.edges.clients.refusals import error_for
+from eva.edges.clients.refusals import error_for, http_status
 from eva.edges.secrets import without_known_keys
+from eva.replies.fields import one_line
 from eva.types import Reply, Request, Usage
 
 
@@ -24,16 +26,21 @@ def reply_from(answer: Mapping[str, Any], request: Request, repeat: int, *, late
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}
     content, refusal = _text(message.get("content")), _text(message.get("refusal"))
+    usage = usage_from(answer.get("usage"))
+    text = refusal if refusal and not content else content
+    arguments = _tool_arguments(message)
+    if usage.output_tokens == 0 and (text or arguments):
+        usage = replace(usage, output_tokens=None)  # a count that was not told, filled up with 0 on the way
     return Reply(
         record_id=request.record_id,
         repeat=repeat,
         digest=request.digest,
-        text=refusal if refusal and not content else content,
-        tool_arguments=_tool_arguments(message),
+        text=text,
+        tool_arguments=arguments,
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         finish_reason="refusal" if refusal and not content else _optional(choice.get("finish_reason")),
         model=_optional(answer.get("model")),
-        usage=usage_from(answer.get("usage")),
+        usage=usage,
         latency_s=round(latency_s, 6),
         created=now(),
         client=client,
@@ -41,7 +48,7 @@ def reply_from(answer: Mapping[str, Any], request: Request, repeat: int, *, late
 
 
 def usage_from(usage: Any) -> Usage:
-    """Token counts; what is absent or not a number is None."""
+    """Token counts; what is absent or not a number is None. No prompt has 0 tokens: such a count was not told."""
     if not isinstance(usage, Mapping):
         return Usage()
     prompt = usage.get("prompt_tokens_details")
@@ -49,7 +56,7 @@ def usage_from(usage: Any) -> Usage:
     prompt = prompt if isinstance(prompt, Mapping) else {}
     output = output if isinstance(output, Mapping) else {}
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens", usage.get("input_tokens"))),
+        input_tokens=_count(usage.get("prompt_tokens", usage.get("input_tokens"))) or None,
         output_tokens=_count(usage.get("completion_tokens", usage.get("output_tokens"))),
         cached_tokens=_count(prompt.get("cached_tokens", usage.get("cached_tokens"))),
         reasoning_tokens=_count(output.get("reasoning_tokens", usage.get("reasoning_tokens"))),
@@ -63,11 +70,7 @@ def now() -> str:
 
 
 def _status_in(error: Any) -> int:
-    code = error.get("code", error.get("status")) if isinstance(error, Mapping) else None
-    try:
-        return int(code)  # type: ignore[arg-type]  # whatever a server put there; what int() refuses is caught below
-    except (TypeError, ValueError):
-        return 0
+    return http_status(error.get("code", error.get("status"))) if isinstance(error, Mapping) else 0
 
 
 def _words_in(error: Any) -> str:
@@ -98,7 +101,7 @@ def _count(value: Any) -> int | None:
 
 
 def _optional(value: Any) -> str | None:
-    """A name: it goes into file names and tables, so half characters are spelled out."""
+    """A name: it goes into file names, tables and terminals, so half and control characters are spelled out."""
     if not isinstance(value, str) or not value:
         return None
-    return without_known_keys(value[:200].encode("utf-8", "backslashreplace").decode("utf-8"))
+    return without_known_keys(one_line(value[:200]))

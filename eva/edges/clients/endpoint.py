@@ -102,7 +102,7 @@ def _words(data: bytes) -> str:
     text = data[:200_000].decode("utf-8", "replace")
     try:
         error = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text or "no text"
     inner = error.get("error", error) if isinstance(error, dict) else error
     if isinstance(inner, dict):

@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -20,10 +21,13 @@ from typing import Any
 from eva.edges.clients.answer import reply_from
 from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.clients.payload import chat_body
-from eva.edges.clients.refusals import clean, error_for, retry_after
+from eva.edges.clients.refusals import clean, error_for, http_status, retry_after
 from eva.edges.secrets import know_key_variable
 from eva.errors import CredentialsError, ModelError
 from eva.types import Failure, ModelSpec, Reply, Request
+
+_REDIRECTS: ContextVar[list[int] | None] = ContextVar("redirects", default=None)
+"""Redirects that a call of ours met; None where it is no call of ours: what else the process sends is left alone."""
 
 
 class ProviderClient:
@@ -43,10 +47,14 @@ class ProviderClient:
                 self.library = f"litellm {version('litellm')}"
         arguments = {**chat_body(request, repeat, self._spec), **connection(self._spec)}
         start = time.perf_counter()
+        redirects: list[int] = []
+        _REDIRECTS.set(redirects)
         try:
-            answer = await self._litellm.acompletion(model=self._spec.id, **arguments)
+            # litellm's own time-out is one between two pieces of an answer: one that drips would never end.
+            async with asyncio.timeout(self._spec.timeout_s):
+                answer = await self._litellm.acompletion(model=self._spec.id, **arguments)
         except Exception as error:  # litellm's errors have no common base; each is mapped to one of ours
-            raise typed_error(error) from error
+            raise error_for(redirects[0], "") if redirects else typed_error(error) from error
         latency = time.perf_counter() - start
         reply = reply_from(answer.model_dump(), request, repeat, latency_s=latency, client=self.library)
         if request.audio_path is not None and reply.usage.audio_tokens == 0:
@@ -77,6 +85,7 @@ def library() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.ERROR)
     _without_costs()
+    _without_redirects()
     # Some 3,000 modules that never go: looked through at each full collection, they would cost a tenth of every call.
     gc.collect()
     gc.freeze()
@@ -92,6 +101,33 @@ def _without_costs() -> None:
 
     if hasattr(litellm_logging.Logging, "response_cost_calculator"):
         litellm_logging.Logging.response_cost_calculator = lambda self, *args, **named: None
+
+
+def _without_redirects() -> None:
+    """Let no call of ours follow a redirect: httpx hands `x-api-key` and the whole record on to any other host.
+
+    litellm has no switch for it, and its providers build their clients in several places; calls of others are left alone.
+    """
+    import httpx
+
+    follow, follow_sync = httpx.AsyncClient.send, httpx.Client.send
+
+    async def send(self: Any, request: Any, **named: Any) -> Any:
+        if (met := _REDIRECTS.get()) is None:
+            return await follow(self, request, **named)
+        answer = await follow(self, request, **{**named, "follow_redirects": False})
+        met += [answer.status_code] if answer.has_redirect_location else []
+        return answer
+
+    def send_sync(self: Any, request: Any, **named: Any) -> Any:
+        if (met := _REDIRECTS.get()) is None:
+            return follow_sync(self, request, **named)
+        answer = follow_sync(self, request, **{**named, "follow_redirects": False})
+        met += [answer.status_code] if answer.has_redirect_location else []
+        return answer
+
+    for kind, method in ((httpx.AsyncClient, send), (httpx.Client, send_sync)):
+        setattr(kind, "send", method)  # noqa: B010  # an assignment is refused by mypy, and is meant
 
 
 def connection(spec: ModelSpec) -> dict[str, Any]:
@@ -117,7 +153,7 @@ def typed_error(error: Exception) -> Exception:
         "APITimeoutError",
     ):
         return Transient(clean(str(error)) or "time-out")
-    if type(error).__name__ in ("APIConnectionError", "InternalServerError", "ServiceUnavailableError"):
+    if type(error).__name__ == "APIConnectionError":
         return Transient(clean(str(error)))
     status = getattr(error, "status_code", None)
     if status is None:
@@ -126,7 +162,7 @@ def typed_error(error: Exception) -> Exception:
     headers = getattr(getattr(error, "response", None), "headers", None) or getattr(
         error, "litellm_response_headers", None
     )
-    return error_for(int(status), str(error), retry_after=retry_after(headers or {}))
+    return error_for(http_status(status), str(error), retry_after=retry_after(headers or {}))
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from eva.edges.clients.contract import RecordFailure, Transient
 from eva.edges.secrets import redact
 from eva.errors import CredentialsError, ModelError, QuotaError
+from eva.replies.fields import one_line
 from eva.types import Failure
 
+LONGEST_LOOKED_AT = 200_000
+"""Characters of an error that are searched for keys. Searched before it is cut: half a key is no shape that one knows."""
 LONGEST_ERROR = 600
 """Characters of a provider's error that are kept: error bodies may echo a whole request, sound included."""
 OWN_WORDS = 400
@@ -46,6 +50,9 @@ UNKNOWN_MODEL = _any(
     r"not a valid model",
     r"llm provider not provided",
 )
+BUSY = _any(r"\boverloaded(_error)?\b", r"rate[_ ]limit", r"too many requests")
+"""Looked for only where no HTTP status speaks: an error that came with 200, which some libraries call 422."""
+NO_STATUS = (0, 200, 422)
 TOO_LONG = _any(
     r"(context|exceed_context)[_ ](length|window|size)",
     r"maximum context",
@@ -82,6 +89,8 @@ def error_for(status: int, text: str, *, retry_after: float | None = None) -> Ex
         return QuotaError(f"The provider says that quota or credit is used up: {said}")
     if status in (408, 429) or status >= 500:
         return Transient(said, retry_after=retry_after, limited=status in (429, 503, 529))
+    if status in NO_STATUS and BUSY.search(text):
+        return Transient(said, retry_after=retry_after, limited=True)
     if FILTERED.search(text):
         return RecordFailure(Failure.FILTERED, said)
     if status in (401, 403) or CREDENTIALS.search(text):
@@ -98,10 +107,12 @@ def error_for(status: int, text: str, *, retry_after: float | None = None) -> Ex
 
 
 def clean(text: str) -> str:
-    """A provider's words in one redacted line: no markup, no key, at most LONGEST_ERROR characters."""
+    """A provider's words in one redacted line: no markup, no key, nothing that a terminal obeys, at most LONGEST_ERROR
+    characters."""
+    text = redact(text[:LONGEST_LOOKED_AT])
     if "<html" in text[:2000].lower() or "<!doctype" in text[:200].lower():
         text = "HTML page: " + re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", text[:20_000])
-    line = redact(" ".join(text[:20_000].split()))
+    line = one_line(redact(" ".join(text[:20_000].split())))
     return line if len(line) <= LONGEST_ERROR else line[:LONGEST_ERROR] + " …"
 
 
@@ -115,6 +126,20 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             continue
         return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None
     try:
-        return max(0.0, parsedate_to_datetime(low["retry-after"]).timestamp() - time.time())
-    except (KeyError, ValueError, TypeError):
+        moment = parsedate_to_datetime(low["retry-after"])
+        # A date without a zone is in UTC, as all dates of HTTP are; Python would take it for local time.
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return max(0.0, moment.timestamp() - time.time())
+    except (KeyError, ValueError, TypeError, OverflowError):
         return None
+
+
+def http_status(code: object) -> int:
+    """A status of HTTP that some library or body states as a number or its digits; 0 for anything else."""
+    if isinstance(code, bool) or not isinstance(code, int | float | str):
+        return 0
+    try:
+        status = int(code)
+    except (ValueError, OverflowError):
+        return 0
+    return status if 100 <= status <= 599 else 0

@@ -8,7 +8,7 @@ import pytest
 
 from eva.edges.clients import open_client
 from eva.edges.clients.contract import Transient
-from eva.errors import ConfigError, CredentialsError
+from eva.errors import ConfigError, CredentialsError, ModelError
 from eva.types import ModelSpec, Reply
 from tests.stub_server import running_stub
 from tests.stub_server.samples import SCHEMA, make_request, stub_spec
@@ -73,3 +73,24 @@ def test_retry_after_is_handed_on() -> None:
         ask(stub_spec(stub.url))
     assert caught.value.retry_after == 1.5
     assert caught.value.limited
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("garbled", "content-encoding"),
+        ("deep", r"\[\[\["),
+        ("busy200", "Overloaded"),
+        ("drip:20", "no answer within 0.5 s"),
+    ],
+)
+def test_broken_transfers_are_worth_another_attempt(plan: str, words: str) -> None:
+    with running_stub({"r1": plan}) as stub, pytest.raises(Transient, match=words):
+        ask(stub_spec(stub.url, timeout_s=0.5))
+
+
+def test_no_redirect_is_followed() -> None:
+    with running_stub({}) as other, running_stub({"r1": "redirect"}, redirect_to=other.url) as stub:
+        with pytest.raises(ModelError, match="redirects, which is not followed"):
+            ask(stub_spec(stub.url))
+        assert other.total == 0

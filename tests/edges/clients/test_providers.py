@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -150,3 +151,76 @@ def test_a_request_arrives_byte_for_byte() -> None:
     assert body["messages"] == [dict(message) for message in request.messages]
     assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert body["seed"] == 1
+
+
+@pytest.mark.parametrize(("model_id", "base"), [("openai/stub", "/v1"), ("anthropic/claude-stub", "")])
+def test_no_redirect_carries_the_key_or_the_record_to_another_host(model_id: str, base: str) -> None:
+    """C93: httpx would hand `x-api-key` on; the run stops and says what to set, as it does for `endpoint`."""
+    with running_stub({}) as other:
+        elsewhere = other.url.replace("127.0.0.1", "localhost")
+        with running_stub({"r0": "redirect"}, redirect_to=elsewhere) as stub:
+            address = stub.url.removesuffix("/v1") + base
+            with pytest.raises(ModelError, match=r"redirects, which is not followed.*HTTP 307"):
+                run(stub, 1, id=model_id, api_base=address, send_seed=False)
+            assert any("sk-canary-1234567890" in key for key in stub.secrets)
+        assert (other.total, other.secrets) == (0, set())
+
+
+def test_what_others_send_through_httpx_still_follows_redirects() -> None:
+    import httpx
+
+    from eva.edges.clients.providers import library
+
+    library()
+    with running_stub({}) as other, running_stub({"r0": "redirect"}, redirect_to=other.url) as stub:
+        body = {"model": "m", "messages": [{"role": "user", "content": "record=r0"}]}
+        with httpx.Client(follow_redirects=True) as client:
+            assert client.post(f"{stub.url}/chat/completions", json=body).status_code == 200
+        assert other.total == 1
+
+
+def test_an_answer_that_drips_ends_at_the_time_out() -> None:
+    """The time-out is one of the call, not of the pause between two pieces."""
+    with running_stub({"r0": "ok", "r1": "drip:20"}) as stub:
+        run(stub, 1)  # litellm is imported
+        start = time.monotonic()
+        replies = run(stub, 2, timeout_s=0.6, max_attempts=2)
+        assert time.monotonic() - start < 8
+    assert (replies["r0"].error, replies["r1"].error) == (None, Failure.PROVIDER)
+    assert stub.counts["r1"] == 2
+
+
+def test_a_busy_server_is_heard_with_its_wait_whatever_class_litellm_makes_of_it() -> None:
+    """C46: 503 and 529 slow everybody down and say for how long, as 429 does."""
+    from eva.edges.clients.contract import Transient
+    from eva.edges.clients.providers import library, typed_error
+
+    plans = {"r0": "503:7", "r1": "529:7", "r2": "busy200", "r3": "odd200"}
+    found = []
+    with running_stub(plans) as stub:
+        client = open_client(spec_at(stub))
+
+        async def ask() -> None:
+            for request in make_requests(4):
+                try:
+                    await client.ask(request, 0)
+                except Exception as error:  # what each becomes is what is looked at
+                    found.append(error)
+            await client.close()
+
+        asyncio.run(ask())
+    assert [type(error).__name__ for error in found] == ["Transient", "Transient", "Transient", "RecordFailure"]
+    assert [(e.retry_after, e.limited) for e in found if isinstance(e, Transient)] == [
+        (7.0, True),
+        (7.0, True),
+        (None, True),
+    ]
+    assert isinstance(typed_error(library().Timeout("m", "m", "p")), Transient)
+
+
+def test_a_count_that_was_not_told_is_unknown_and_not_nought() -> None:
+    """C58: litellm fills it up with 0, and the reply would seem to be free."""
+    with running_stub({"r0": "uncounted"}) as stub:
+        reply = run(stub, 1, price={"input": 1.0, "output": 1.0})["r0"]
+    assert reply.usage.input_tokens is not None
+    assert (reply.usage.output_tokens, reply.cost_usd) == (None, None)

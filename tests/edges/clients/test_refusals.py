@@ -8,7 +8,7 @@ import time
 import pytest
 
 from eva.edges.clients.contract import RecordFailure, Transient
-from eva.edges.clients.refusals import LONGEST_ERROR, clean, error_for, retry_after
+from eva.edges.clients.refusals import LONGEST_ERROR, clean, error_for, http_status, retry_after
 from eva.errors import CredentialsError, ModelError, QuotaError
 from eva.types import Failure
 
@@ -124,3 +124,38 @@ def test_retry_after_may_be_a_date() -> None:
     seconds = retry_after({"Retry-After": email.utils.formatdate(time.time() + 30, usegmt=True)})
     assert seconds == pytest.approx(30, abs=2)
     assert retry_after({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
+    assert retry_after({"Retry-After": "Sun, 06 Nov 99999 08:49:37 GMT"}) is None
+
+
+def test_a_date_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        at = email.utils.formatdate(time.time() + 30, usegmt=True).replace("GMT", "-0000")
+        assert retry_after({"Retry-After": at}) == pytest.approx(30, abs=2)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_what_a_terminal_obeys_is_spelled_out() -> None:
+    """A provider's words reach terminals and logs: they may not clear, colour, rename or turn them round."""
+    said = clean("no \x1b]0;title\x07\x1b[2J\x9b31m \u202egnp.exe\ud800 \u0915\u094d\u200d\u0937")
+    assert said == r"no \x1b]0;title\x07\x1b[2J\x9b31m \u202egnp.exe\ud800 " + "\u0915\u094d\u200d\u0937"
+
+
+@pytest.mark.parametrize("page", ["", "<!DOCTYPE html>"])
+def test_no_half_of_a_key_stands_where_an_error_is_cut(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C93: looked for before the cut; a piece of it after that would be no shape that one knows."""
+    monkeypatch.setenv("OPENAI_API_KEY", "qwertzuiopasdfghjkl-0815")
+    for blanks in range(19_960, 20_001, 3):
+        assert "qwert" not in clean(f"{page}no{' ' * blanks}qwertzuiopasdfghjkl-0815 tail")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [(429, 429), ("503", 503), (503.0, 503), (float("inf"), 0), (float("nan"), 0), ("1302", 0), (1302, 0), (True, 0),
+     ("overloaded", 0), (None, 0), ([500], 0), (-1, 0), ("9" * 5000, 0)],
+)  # fmt: skip
+def test_a_status_is_one_of_http_or_none(code: object, status: int) -> None:
+    assert http_status(code) == status
