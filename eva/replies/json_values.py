@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-MAX_CHARS = 2_000_000
-"""Longer replies are read from their end, where answers stand."""
-MAX_FAILED_STARTS = 2_000
-"""A reply with more brackets that open nothing is not searched further: keeps the search linear."""
+MAX_FAILED_CHARS = 4_000_000
+"""Characters in values that begin and then are none. A reply with more is not searched further (`Values.searched` says so):
+keeps the time bounded."""
+DEEP_CHARS = 1_000
+"""What a start costs that runs out of stack, in characters."""
+START_CHARS = 100
+"""What any failed start costs at least, in characters."""
 MAX_DEPTH = 100
 """A value nested deeper is no verdict; it is kept as TOO_DEEP, so that nothing that walks it runs out of stack."""
 TOO_DEEP = "(nested too deep)"
@@ -31,6 +34,8 @@ class Found:
     value: Any
     start: int
     end: int
+    in_broken: bool = False
+    """It stands inside an object that is no JSON: a part of that, or something that it quotes."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Values:
     """The whole text is this one value."""
     unterminated_at: int | None = None
     """Where a value begins that the text's end cuts off."""
+    searched: bool = True
+    """The text was searched to its end."""
 
     @property
     def unterminated(self) -> bool:
@@ -50,29 +57,34 @@ class Values:
 
 def json_values(text: str) -> Values:
     """All outermost JSON objects and arrays of a text; the whole text first, if it is one JSON value."""
-    text = text[-MAX_CHARS:]
     try:
         return Values(found=(Found(_shallow(_loads(text)), 0, len(text)),), whole=True)
     except _NOT_JSON:
         pass  # then the value stands among other text, or there is none
-    found, unterminated_at = _scan(text)
-    return Values(found=tuple(found), whole=False, unterminated_at=unterminated_at)
+    return _scan(text)
 
 
-def _scan(text: str) -> tuple[list[Found], int | None]:
+def _scan(text: str) -> Values:
     found: list[Found] = []
     end_of_text = len(text.rstrip().removesuffix("```").rstrip())
-    for start in _starts(text, found):
+    position = failed = broken_to = 0
+    while (match := _START.search(text, position)) is not None:
+        start = match.start()
+        position = match.end()
+        if failed > MAX_FAILED_CHARS:
+            return Values(tuple(found), whole=False, searched=False)
         try:
-            value, end = _DECODER.raw_decode(text, start)
+            value, position = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             if error.pos >= end_of_text or error.msg.startswith("Unterminated string"):
-                return found, start
-            continue
+                return Values(tuple(found), whole=False, unterminated_at=start)
+            failed += max(START_CHARS, error.pos - start)
+            broken_to = max(broken_to, error.pos) if match[0] == "{" else broken_to
         except (RecursionError, ValueError):
-            continue
-        found.append(Found(_shallow(value), start, end))
-    return found, None
+            failed += DEEP_CHARS
+        else:
+            found.append(Found(_shallow(value), start, position, in_broken=start < broken_to))
+    return Values(tuple(found), whole=False)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -96,21 +108,6 @@ def _shallow(value: Any) -> Any:
 
 def _inner(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _starts(text: str, found: list[Found]) -> Iterator[int]:
-    """Places where a value may begin, past the end of the last one found."""
-    position, failed = 0, 0
-    while failed < MAX_FAILED_STARTS:
-        match = _START.search(text, position)
-        if match is None:
-            return
-        before = len(found)
-        yield match.start()
-        if len(found) > before:
-            position = found[-1].end
-        else:
-            position, failed = match.end(), failed + 1
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,12 +7,18 @@ from bisect import bisect_right
 
 from eva.replies.json_values import Values
 
-_NAMES = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection)"
+_NAMES = (
+    r"(?:seed:|ant)?(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection|chain_of_thought"
+    r"|reasoning_content|thinking_process|thought_process|internal_monologue)"
+)
 _OPENING = re.compile(
-    rf"<{_NAMES}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)", re.IGNORECASE
+    rf"<{_NAMES}(?:\s[^<>]{{0,200}})?>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>"
+    r"|<\|channel\|>(?:analysis|commentary)",
+    re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    rf"</{_NAMES}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final(?:<\|message\|>)?", re.IGNORECASE
+    rf"</{_NAMES}\s{{0,9}}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<\|channel\|>final(?:<\|message\|>)?",
+    re.IGNORECASE,
 )
 """How models that think aloud mark it: most with a tag, some with a channel of their own for the answer."""
 _REFUSAL = re.compile(

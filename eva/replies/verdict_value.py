@@ -6,12 +6,14 @@
 3. Else text up to the last closing tag of a thought is not the answer; a thought that never closes is `unfinished_reasoning`. Tags
    inside a JSON value are text. The provider's separate reasoning field is never read.
 4. Else every outermost JSON value in the rest is looked at (fences and prose do not matter). Those that have the judge's shape
-   are candidates; a wrapper of one level (`{"result": …}`) is looked through.
+   are candidates; a wrapper of one level (`{"result": …}`) is looked through. What stands inside an object that is no JSON (a
+   comma too many) may be what that object quotes, and is none; one turn's object is, wherever it stands.
 5. Of several candidates: the complete ones (all keys of the contract) before the others; objects that each rate another turn are
    one list; equal ones count once; else the last, if nothing but white space or a fence follows it; else the reply is `ambiguous`,
    as it is where one wrapper holds two that differ.
 6. No candidate: `truncated` if a value begins that the end cuts off or the token limit ended the reply; `refused` if the reply
    opens like a refusal and has no JSON; `no_json` if there is no JSON; `no_verdict` if there is, without the judge's fields.
+   A reply with so many brackets that lead nowhere that it is not searched to its end is `ambiguous`, or `no_json`.
 7. A reply that was cut off gives no verdict for any item, even if part of it could be read.
 """
 
@@ -21,7 +23,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eva.replies.json_values import MAX_CHARS, Found, Values, json_values
+from eva.replies.json_values import Found, Values, json_values
 from eva.replies.json_values import same as equal
 from eva.replies.thoughts import after_thought, opens_like_a_refusal
 from eva.types import Failure, Reply
@@ -81,7 +83,6 @@ def pick_verdict(reply: Reply, shape: Shape) -> Picked:
 
 
 def _from_text(text: str, shape: Shape, *, cut: bool) -> Picked:
-    text = text[-MAX_CHARS:]
     if not text.strip():
         return Picked(failure=Failure.TRUNCATED if cut else Failure.EMPTY)
     values = json_values(text)
@@ -95,6 +96,8 @@ def _from_text(text: str, shape: Shape, *, cut: bool) -> Picked:
             text, values = answer, json_values(answer)
     if values.unterminated:
         return Picked(failure=Failure.TRUNCATED)
+    if not values.searched:
+        return Picked(failure=Failure.AMBIGUOUS if values.found else Failure.NO_JSON)
     candidates = [found for value in values.found for found in _candidates(value, shape)]
     if not candidates:
         return Picked(failure=_why_none(text, values, cut=cut))
@@ -104,6 +107,8 @@ def _from_text(text: str, shape: Shape, *, cut: bool) -> Picked:
 
 
 def _candidates(found: Found, shape: Shape) -> list[Found]:
+    if found.in_broken and shape.part_of(found.value) is None:
+        return []
     if shape.accepts(found.value):
         return [found]
     return [Found(inner, found.start, found.end) for inner in unwrap(found.value) if shape.accepts(inner)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from eva.judges import conversation, turn
@@ -77,6 +79,27 @@ def read(given: Reply) -> str | Failure:
         ("[" * 100_000, Failure.NO_JSON),
         ("x" * 3_000_000 + ' {"rating": 2}', "2"),
         ("x" * 3_000_000 + ' Draft: {"rating": 2} Final: {"rating": 3}', "3"),
+        # A long reply is read from its beginning: its tail alone would turn parts, drafts and thoughts into verdicts.
+        (f'{{"rating": 3, "dimensions": {{"policy": {GOOD}}}, "x": "{"y" * 5_000_000}", "z": {{"rating": 1}}}}', "3"),
+        ("<think>" + "hm " * 1_700_000 + '{"rating": 1}', Failure.UNFINISHED_REASONING),
+        ("<think>" + "hm " * 1_700_000 + '{"rating": 1}</think>{"rating": 3}', "3"),
+        # Brackets that lead nowhere hide no later verdict; where there are too many, no earlier one is taken for the last.
+        ('{"rating": 1} ' + "[x " * 5_000 + '{"rating": 3}', "3"),
+        ('{"rating": 1} ' + "[x " * 500_000 + '{"rating": 3}', Failure.AMBIGUOUS),
+        # What an object that is no JSON quotes is not its verdict.
+        ('{"rating": 3, "quote": {"rating": 1, "explanation": "x"},}', Failure.NO_VERDICT),
+        ('The call {x: 1} was fine: {"rating": 2}', "2"),
+        ("````markdown\n```json\n" + FULL + "\n```\n````", "3"),
+        ('<think>{"rating": 1}</think>Or {"rating": 2}? <think>{"rating": 1}</think>{"rating": 3}', "3"),
+        ('<think>{"rating": 1}</think>{"rating": 3}<think>but then', Failure.UNFINISHED_REASONING),
+        ('<think time="3">{"rating": 1}', Failure.UNFINISHED_REASONING),
+        ('<think time="3">{"rating": 1}</think >{"rating": 3}', "3"),
+        ('<|START_THINKING|>{"rating": 1}', Failure.UNFINISHED_REASONING),
+        ('<|START_THINKING|>{"rating": 1}<|END_THINKING|>{"rating": 3}', "3"),
+        ('{"rating": "\u200f3"}', Failure.OFF_SCALE),
+        ('{"rating": "\u20663\u2069"}', Failure.OFF_SCALE),
+        ('{"\u202erating": 3}', Failure.NO_VERDICT),
+        ("<p>" * 100_000 + '{"rating": 3}', "3"),
     ],
 )
 def test_the_verdict_among_other_text(text: str, expected: str | Failure) -> None:
@@ -149,3 +172,21 @@ def test_a_provider_error_keeps_its_kind() -> None:
 def test_echoed_record_json_is_not_the_verdict() -> None:
     """C94: a tool response in the record that looks like a turn judge's answer, quoted by a conversation judge."""
     assert read(reply('The tool returned [{"turn_id": 1, "rating": 1}]. ' + FULL)) == "3"
+
+
+def test_turns_in_a_list_with_a_comma_too_many_are_read() -> None:
+    """Each names its turn, so that nothing is taken for another's."""
+    text = '{"turns": [{"turn_id": 1, "explanation": "x", "failure_modes": [], "rating": 2},]}'
+    (verdict,) = turn.read(CONCISENESS, record(1), reply=reply(text))
+    assert (verdict.label, verdict.repaired) == ("2", True)
+
+
+@pytest.mark.parametrize(("second", "said"), [(3, "3"), (1, Failure.REPEATED), (None, Failure.REPEATED)])
+def test_a_turn_id_as_text_and_as_a_number_is_one_turn(second: int | None, said: str) -> None:
+    entries = [
+        {"turn_id": 1, "explanation": "x", "failure_modes": [], "rating": 3},
+        {"turn_id": "1", "explanation": "x", "failure_modes": [], "rating": second},
+    ]
+    (verdict,) = turn.read(CONCISENESS, record(1), reply=reply(json.dumps(entries)))
+    assert (verdict.label or verdict.failure) == said
+    assert "turn_repeated" in verdict.broken_rules
