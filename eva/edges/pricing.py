@@ -49,16 +49,16 @@ def price_source(spec: ModelSpec) -> str:
 
 
 def check_price(spec: ModelSpec) -> None:
-    """Raises ConfigError for a `model.price` with missing, unknown or negative entries."""
+    """Raises ConfigError for a `model.price` with missing or unknown entries, or amounts that are none."""
     price = spec.price or {}
     missing = [key for key in ("input", "output") if key not in price]
     unknown = [key for key in price if key not in PRICE_KEYS]
-    negative = [key for key in price if price[key] < 0]
-    if spec.price is not None and (missing or unknown or negative):
+    wrong = [key for key in price if not 0 <= price[key] < float("inf")]  # a NaN would be under every budget
+    if spec.price is not None and (missing or unknown or wrong):
         raise ConfigError(
             f"model.price of {spec.name!r}: USD per million tokens, {{input: …, output: …, cached_input: …}}"
             f" (missing: {', '.join(missing) or 'none'}; unknown: {', '.join(unknown) or 'none'}"
-            f"; negative: {', '.join(negative) or 'none'})"
+            f"; no amount: {', '.join(wrong) or 'none'})"
         )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from eva.edges.store_repair import salvage
+from eva.edges.store_repair import end_repair, salvage
 from eva.edges.store_rows import ascii_text, checksum, decode, encode
 from eva.edges.store_schema import connect, connect_read_only, is_damage, is_refused, migrate
 from eva.errors import StoreError
@@ -131,6 +131,7 @@ class ReplyStore:
     def _open(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            end_repair(self.path)
             return self._connected()
         except sqlite3.DatabaseError as error:
             if is_damage(error):

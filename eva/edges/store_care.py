@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -99,11 +101,13 @@ def prune(
 ) -> int:
     """Delete replies (and errors) that match all that is given; how many replies.
 
-    before: ISO date or time; only older ones. model: only those that this model answered. keep: digests that stay, such
-    as those of finished runs. Raises StoreError where neither `before` nor `model` is given.
+    before: ISO date or time, in UTC where it names no zone; only older ones. model: only those that this model answered.
+    keep: digests that stay, such as those of finished runs. Raises StoreError where neither `before` nor `model` is given, or
+    `before` is no date.
     """
     if before is None and model is None:
         raise StoreError("say what may go: replies older than a date, or those of a model")
+    before = _moment(before) if before is not None else None
     rows = store.query(
         "SELECT id, digest FROM replies WHERE (? IS NULL OR created < ?) AND (? IS NULL OR model = ?)",
         (before, before, model, model),
@@ -121,17 +125,43 @@ def prune(
     return len(going)
 
 
+def _moment(text: str) -> str:
+    """A date as the store writes it. Texts are compared, so that `yesterday` would be later than every reply."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise StoreError(f"{text!r} is no date: write it as 2026-01-31 or 2026-01-31T12:00") from error
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    # Without a zone: as a beginning of what the store writes, it is before all that was written at that moment.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+
+
 def export_replies(store: ReplyStore, path: Path, *, digests: Collection[str] | None = None) -> int:
-    """Write replies as JSONL (packed where the name ends in .gz), a header first; how many. Damaged rows stay."""
+    """Write replies as JSONL (packed where the name ends in .gz), a header first; how many. Damaged rows stay.
+
+    The file is written whole or not at all. Raises StoreError where it cannot be.
+    """
     wanted = None if digests is None else set(digests)
+    partial = path.with_name(f".{os.getpid()}.partial.{path.name}")  # the ending says whether it is packed
+    try:
+        with _writer(partial) as file:
+            count = _write(store, file, wanted)
+        os.replace(partial, path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+def _write(store: ReplyStore, file: IO[str], wanted: Collection[str] | None) -> int:
     count = 0
-    with _writer(path) as file:
-        file.write(json.dumps(HEADER) + "\n")
-        for body, mark in store.replies():
-            reply = decode(body, mark)
-            if reply is not None and (wanted is None or reply.digest in wanted):
-                file.write(json.dumps({"reply": json.loads(body), "checksum": mark}) + "\n")
-                count += 1
+    file.write(json.dumps(HEADER) + "\n")
+    for body, mark in store.replies():
+        reply = decode(body, mark)
+        if reply is not None and (wanted is None or reply.digest in wanted):
+            file.write(json.dumps({"reply": json.loads(body), "checksum": mark}) + "\n")
+            count += 1
     return count
 
 

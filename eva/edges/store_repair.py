@@ -32,7 +32,7 @@ def salvage(path: Path) -> tuple[int, Path]:
     """
     with _alone(path):
         fresh = path.with_name(f"{path.name}.new")
-        fresh.unlink(missing_ok=True)
+        _remove(fresh)
         counts = _copy(path, fresh)
         if counts["replies"] == 0:
             _remove(fresh)
@@ -40,16 +40,45 @@ def salvage(path: Path) -> tuple[int, Path]:
                 f"the reply store {path} is damaged and no reply in it can be read. To begin anew (all replies are"
                 f" asked and paid for again), move it away: mv {path} {path}.damaged"
             )
-        aside = _free_name(path)
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(f"{path}{suffix}", f"{aside}{suffix}")
-        os.replace(fresh, path)
+        os.replace(fresh, _repaired(path))  # from here on the repair is done, whoever ends it
+        aside = _swap(path)
     log.warning(
         "reply store: %s was damaged; %d replies could be read and are kept, others are asked again; the old file: %s",
         path, counts["replies"], aside.name,
     )  # fmt: skip
     return counts["replies"], aside
+
+
+def end_repair(path: Path) -> None:
+    """End what a process that was killed in the middle of a repair began; without one, nothing.
+
+    Raises StoreError where another process is at it.
+    """
+    if not _repaired(path).exists():
+        return
+    with _alone(path):
+        if _repaired(path).exists():
+            aside = _swap(path)
+            log.warning("reply store: a repair of %s was interrupted and is ended now; old file: %s", path, aside.name)
+
+
+def _swap(path: Path) -> Path:
+    """The repaired file in the damaged one's place, which moves aside. May be begun again after a kill at any step."""
+    aside = _free_name(path)
+    # The side files go first and the new file comes last: beside a log of another file it would be read as a wrong one.
+    for suffix in ("-wal", "-shm", ""):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(f"{path}{suffix}", f"{aside}{suffix}")
+    os.replace(_repaired(path), path)
+    return aside
+
+
+def _repaired(path: Path) -> Path:
+    return path.with_name(f"{path.name}.repaired")
+
+
+def _lock(path: Path) -> Path:
+    return path.with_name(f"{path.name}.repair")
 
 
 def _copy(path: Path, fresh: Path) -> dict[str, int]:
@@ -95,9 +124,21 @@ def _readable(db: sqlite3.Connection, table: str, columns: str, most: int) -> It
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    lock = path.with_name(f"{path.name}.repair")
+    """One process repairs at a time. The lock names its process: one that was killed locks nobody out."""
+    lock = _lock(path)
     try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        for _ in range(2):
+            try:
+                handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+                break
+            except FileExistsError:
+                if _is_alive(lock):
+                    raise
+                lock.unlink(missing_ok=True)
+        else:
+            raise FileExistsError(lock)
+        os.write(handle, str(os.getpid()).encode())
+        os.close(handle)
     except FileExistsError as error:
         raise StoreError(
             f"{path} is damaged and another process repairs it; try again. (If none does: rm {lock})"
@@ -108,6 +149,22 @@ def _alone(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.unlink(missing_ok=True)
+
+
+def _is_alive(lock: Path) -> bool:
+    """Whether the process that a lock names is there; a lock that names none yet counts as held."""
+    if os.name == "nt":  # there, signal 0 is Ctrl-C
+        return True
+    try:
+        number = int(lock.read_text(encoding="ascii"))
+        if number <= 0:
+            return True
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError, OverflowError):
+        return True
+    return True
 
 
 def _free_name(path: Path) -> Path:

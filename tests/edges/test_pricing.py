@@ -64,8 +64,13 @@ def test_the_configs_price_comes_before_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "price", [{"input": 1.0}, {"input": 1.0, "output": 2.0, "out": 1.0}, {"input": -1.0, "output": 2.0}]
-)
+    "price",
+    [
+        {"input": 1.0}, {"input": 1.0, "output": 2.0, "out": 1.0}, {"input": -1.0, "output": 2.0},
+        {"input": float("nan"), "output": 2.0}, {"input": 1.0, "output": float("inf")},
+        {"input": 1.0, "output": 2.0, "cached_input": float("nan")},
+    ],
+)  # fmt: skip
 def test_a_price_that_cannot_be_meant_is_refused(price: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"model\.price"):
         check_price(model(price=price))

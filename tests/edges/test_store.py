@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -267,3 +268,48 @@ def test_many_processes_create_one_file(tmp_path: Path) -> None:
     assert [worker.wait(60) for worker in workers] == [0] * 6
     with ReplyStore(path) as store:
         assert all(store.get(reply(n).digest, 0) for n in range(6))
+
+
+KILLED_AT = """
+import os, sys
+from pathlib import Path
+from eva.edges.store import ReplyStore
+real, count = os.replace, 0
+def replace(a, b):
+    global count
+    count += 1
+    if count == int(sys.argv[2]):
+        os.kill(os.getpid(), 9)
+    return real(a, b)
+os.replace = replace
+with ReplyStore(Path(sys.argv[1])) as store:
+    [store.get(f"{number:064x}", 0) for number in range(400)]
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
+def test_a_repair_that_is_killed_at_any_step_is_ended_by_the_next_process(tmp_path: Path, step: int) -> None:
+    """Between the damaged file's going and the new one's coming there is none: beginning an empty one would pay for all again."""
+    path = tmp_path / "replies.sqlite"
+    filled(path)
+    data = bytearray(path.read_bytes())
+    half = len(data) // 2 // 4096 * 4096
+    data[half : half + 8192] = b"\xa5" * 8192
+    path.write_bytes(data)
+    done = subprocess.run([sys.executable, "-c", KILLED_AT, str(path), str(step)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    with ReplyStore(path) as store:
+        assert 300 < sum(store.get(f"{number:064x}", 0) is not None for number in range(400)) < 400
+    left = {entry.name for entry in tmp_path.iterdir()}
+    assert {"replies.sqlite", "replies.sqlite.damaged-1"} <= left
+    assert not {name for name in left if name.endswith((".repair", ".repaired", ".new"))}
+
+
+def test_a_repair_that_another_process_is_at_is_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "replies.sqlite"
+    filled(path)
+    path.rename(tmp_path / "replies.sqlite.repaired")
+    (tmp_path / "replies.sqlite.repair").write_text(str(os.getppid()))
+    with pytest.raises(StoreError, match="another process repairs it"):
+        ReplyStore(path)
+    assert not path.exists()

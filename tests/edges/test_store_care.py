@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,3 +120,36 @@ def test_a_packed_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file.write(json.dumps(store_care.HEADER) + "\n" + "x" * 1_000_000)
     with ReplyStore(tmp_path / "s") as store, pytest.raises(DataError, match="too big"):
         import_replies(store, path)
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-1-5", "05.01.2026", "", "2026-13-01"])
+def test_what_is_no_date_deletes_nothing(tmp_path: Path, text: str) -> None:
+    """Dates are compared as texts: `yesterday` is later than all of them, and would take every paid reply along."""
+    with filled(tmp_path / "s") as store:
+        with pytest.raises(StoreError, match="is no date"):
+            prune(store, before=text)
+        assert stats(store).replies == 10
+
+
+def test_a_time_of_another_zone_is_the_same_moment(tmp_path: Path) -> None:
+    with filled(tmp_path / "s") as store:
+        assert prune(store, before="2026-01-03T02:00:00+02:00", count_only=True) == 4
+        assert prune(store, before="2026-01-03T02:00:01+02:00", count_only=True) == 6
+
+
+def test_an_export_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with filled(tmp_path / "s") as store:
+        with pytest.raises(StoreError, match="cannot be written"):
+            export_replies(store, tmp_path / "nowhere" / "replies.jsonl")
+        target = tmp_path / "replies.jsonl.gz"
+        export_replies(store, target)
+        before = target.read_bytes()
+
+        def full(self: ReplyStore) -> Iterator[tuple[str, str]]:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(ReplyStore, "replies", full)
+        with pytest.raises(StoreError, match="No space left"):
+            export_replies(store, target)
+    assert target.read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
