@@ -61,6 +61,7 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
     client = open_client(settings.model)
     pairs = pairs_of(by_shared_beginning(plan.requests), settings.options.seeds)
     came: list[Reply] = []
+    came_again: list[Reply] = []
 
     async def main(store: ReplyStore) -> Asked:
         budget = Budget(settings.model, settings.options.max_usd)
@@ -76,7 +77,7 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
             return Asked(replies=replies, interrupted=True)
         if settings.options.on_unreadable == "keep":
             return Asked(replies=replies)
-        again = await ask_again(passing, plan, replies, at_most=settings.options.ask_again)
+        again = await ask_again(passing, plan, replies, at_most=settings.options.ask_again, on_reply=came_again.append)
         return Asked(replies, again.replies, again.asks, again.verdicts, again.item_asks, interrupted=stop.is_set())
 
     with ReplyStore(store_path(settings)) as store:
@@ -86,7 +87,7 @@ def ask_plan(settings: Settings, plan: Plan) -> Asked:
         except ModelError as error:
             if not limits.attempts:
                 raise
-            return Asked(replies=tuple(came), error=error)
+            return Asked(replies=tuple(came), again=tuple(came_again), error=error)
 
 
 def none_came(settings: Settings, plan: Plan, asked: Asked) -> ModelError | None:

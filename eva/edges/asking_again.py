@@ -71,8 +71,13 @@ def read_replies(plan: Plan, replies: Iterable[Reply]) -> list[Verdict]:
     return [verdict for reply in replies for verdict in unit.read(plan.judge, records[reply.record_id], reply=reply)]
 
 
-async def ask_again(passing: Passing, plan: Plan, replies: Sequence[Reply], *, at_most: int) -> Again:
-    """Ask for the items without a verdict, at most `at_most` times; each ask is stored under its own number."""
+async def ask_again(
+    passing: Passing, plan: Plan, replies: Sequence[Reply], *, at_most: int, on_reply: OnReply | None = None
+) -> Again:
+    """Ask for the items without a verdict, at most `at_most` times; each ask is stored under its own number.
+
+    `on_reply` sees each reply when it came: what is there where an error ends the asking.
+    """
     kept: list[Reply] = []
     asks: dict[Key, int] = {}
     last: dict[tuple[str, int], Verdict] = {}
@@ -81,7 +86,7 @@ async def ask_again(passing: Passing, plan: Plan, replies: Sequence[Reply], *, a
     for number in range(1, at_most + 1):
         if not missing or passing.stop.is_set():
             break
-        new = await passing.ask(_pairs(plan, missing, spec=passing.spec), number=number)
+        new = await passing.ask(_pairs(plan, missing, spec=passing.spec), on_reply=on_reply, number=number)
         kept += new
         asks |= dict.fromkeys(_keys(new), number)
         for verdict in _verdicts(plan, new, missing):

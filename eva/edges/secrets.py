@@ -29,14 +29,16 @@ KEY_VARIABLES: set[str] = {
 _HEADS = (
     # Authorization: Bearer …, x-api-key: …, "api_key": "…"
     r"\b(?:bearer|basic)\s{1,8}+",
-    r"(?:x-api-key|x-goog-api-key|authorization|\bapi[_-]?key)['\"]{0,2}+\s{0,4}+[:=]\s{0,4}+['\"]{0,2}+(?!bearer|basic)",
+    r"(?:x-api-key|x-goog-api-key|authorization|ocp-apim-subscription-key|x-amz-security-token|x-(?:auth|access)-token|private-token|\bapi[_-]?key)['\"]{0,2}+\s{0,4}+[:=]\s{0,4}+['\"]{0,2}+(?!bearer|basic)",
 )
 _AFTER_HEAD = re.compile(rf"(?i)({'|'.join(_HEADS)})([\w.~+/=-]{{8,4096}}+)")
 _USERINFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,15}+://)([^\s/@'\"<>]{1,512}+)(?=@)")
 _QUERY = re.compile(
-    r"(?i)([?&](?:api[_-]?key|key|access[_-]?token|auth[_-]?token|token|sig|signature|secret|password)=)"
+    r"(?i)([?&](?:api[_-]?key|key|subscription-key|(?:access|auth|refresh|id)[_-]?token|token"
+    r"|sig|signature|(?:client[_-]?)?secret|password|x-(?:amz|goog)-(?:signature|security-token|credential))=)"
     r"(?!\[redacted)([^\s&#'\"<>)\]]{1,4096}+)"
 )
+_PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]{1,20000}+")
 _GIVEN_OUT = re.compile(
     r"(?<![\w-])("
     r"sk-[\w-]{16,512}+"
@@ -63,6 +65,7 @@ def redact(text: str) -> str:
     text = _AFTER_HEAD.sub(lambda match: match[1] + (MASK if _is_random(match[2]) else match[2]), text)
     text = _USERINFO.sub(lambda match: match[1] + MASK, text)
     text = _QUERY.sub(lambda match: match[1] + MASK, text)
+    text = _PRIVATE_KEY.sub(lambda match: match[1] + MASK, text)
     return _GIVEN_OUT.sub(lambda match: MASK if _is_given_out(match[1]) else match[1], text)
 
 

@@ -19,6 +19,7 @@ from eva.errors import BudgetError, CredentialsError
 from eva.flow import finish, plan_run, verdict_table
 from eva.judges.plan import Plan
 from eva.metrics.readings import readings
+from eva.run_json import spend
 from eva.types import Failure, Request
 
 TURNS = ("1", "2", "3")
@@ -165,6 +166,10 @@ def test_one_budget_holds_for_all_asks(made: Callable[..., Any]) -> None:
     assert isinstance(asked.error, BudgetError)
     assert 2 < len(client.asked) < 40
     assert len(client.asked) * (asked.replies[0].cost_usd or 0.0) <= limit
+    # What was paid for asking again is paid, though the run ended in the middle of it.
+    assert len(asked.replies) == 2
+    assert len(asked.replies) + len(asked.again) == len(client.asked)
+    assert spend(asked, free=False)["calls"] == len(client.asked)
 
 
 def test_what_had_come_before_an_error_is_kept(made: Callable[..., Any], tmp_path: Path) -> None:

@@ -164,3 +164,21 @@ def test_a_key_in_an_address_goes_in_small_percent_letters_and_escaped_slashes_t
         "zq9-canary/Key%2B77aa55",
     ):
         assert redact(f"http://h/v1/{spelled}/chat") == f"http://h/v1/{MASK}/chat"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("GET https://h/x?X-Amz-Signature=abcdef0123456789&n=1", f"GET https://h/x?X-Amz-Signature={MASK}&n=1"),
+        ("https://h/x?client_secret=abc&refresh_token=def", f"https://h/x?client_secret={MASK}&refresh_token={MASK}"),
+        ("Ocp-Apim-Subscription-Key: 0123456789abcdef", f"Ocp-Apim-Subscription-Key: {MASK}"),
+        ("{'x-amz-security-token': 'FwoGZXIvYXdzEJr1'}", f"{{'x-amz-security-token': '{MASK}'}}"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\n-----END", f"-----BEGIN RSA PRIVATE KEY-----{MASK}-----END"),
+        ("Please read out your signature=yes or no", "Please read out your signature=yes or no"),
+        ("private-token: required", "private-token: required"),
+        ("the id_token and the client_secret", "the id_token and the client_secret"),
+    ],
+)
+def test_signed_addresses_and_other_headers(text: str, said: str) -> None:
+    assert redact(text) == said
+    assert redact(said) == said
