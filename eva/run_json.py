@@ -102,6 +102,7 @@ def opening_meta(
         "repeats": options.seeds,
         "limit": settings.dataset.limit,
         "margin": options.margin,
+        "attribute": options.attribute,
         "baseline": None,
         "sweep": facts["sweep"],
         "name": options.name,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eva.comparing import compared
 from eva.edges.compose import compose
 from eva.edges.early import SWEEP_VARIABLE
 from eva.edges.provenance import ROOT
@@ -17,13 +18,13 @@ from eva.edges.runs import RunFolder, all_runs
 from eva.edges.secrets import redact
 from eva.edges.settings import check_jobs, settings_from
 from eva.edges.tracking import TrackingSpec, prepare_store
+from eva.edges.tracking.links import open_ui
 from eva.edges.tracking.sweeps import log_sweep
 from eva.errors import ConfigError, TrackingError
-from eva.measuring import compare_runs
 from eva.prompts.lock import version_order
 from eva.report import markdown
 from eva.report.inputs import Pair
-from eva.reporting import comparisons_report, pair_of, print_report
+from eva.reporting import comparisons_report, print_report
 
 
 def begin_sweep(arguments: Sequence[str]) -> None:
@@ -65,7 +66,9 @@ def finish_sweep(arguments: Sequence[str]) -> int:
         if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"
     ]
     pairs = [
-        pair_of(before, after, compare_runs(before, after, margin=float(after.meta["margin"])))
+        compared(
+            before, after, margin=float(after.meta["margin"]), attributed=after.meta["attribute"] == "explanations"
+        )
         for before, after in prompt_pairs(runs)
     ]
     if pairs:
@@ -125,7 +128,7 @@ def _log(runs: list[RunFolder], pairs: list[Pair], *, sweep: str, tracking: Trac
         print(f"eva: MLflow has no page of this sweep: {redact(str(error))}", file=sys.stderr)
         return
     if address:
-        print(f"\nMLflow   {address}")
+        print(f"\nMLflow   {open_ui(tracking)}\n         {address}")
 
 
 def _notes(sweep: str, arguments: Sequence[str]) -> Path:

@@ -33,7 +33,7 @@ def help_text() -> str:
         "Judge a labelled dataset with one version of a judge's prompt, and say what changed since the version before.\n\n"
         f"{examples}\n\nGroups (group=choice; each choice is a file below conf/)\n{groups}\n  prompts by judge\n{versions}\n\n"
         f"Settings (all in {SETTINGS_FILE}, each with its meaning): task seeds limit baseline margin max_usd max_failures\n"
-        "  on_unreadable dry_run name home; and any value of a group: model.concurrency=4 dataset.split=test\n"
+        "  on_unreadable attribute dry_run name home; and any value of a group: model.concurrency=4 dataset.split=test\n"
         "  baseline=auto|none|run|<run id>    -m runs a sweep    hydra/launcher=joblib runs its jobs side by side\n"
         "Hydra's own flags: --hydra-help\n"
     )

@@ -34,6 +34,7 @@ class RunOptions:
     max_failures: float = 1.0
     on_unreadable: Literal["keep", "ask_again"] = "keep"
     ask_again: int = 1
+    attribute: Literal["explanations", "none"] = "explanations"
     dry_run: bool = False
     without: str | None = None
     name: str | None = None

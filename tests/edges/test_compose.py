@@ -8,7 +8,7 @@ import pytest
 
 from eva.edges import compose as composing
 from eva.edges.compose import compose
-from eva.edges.settings import check_jobs
+from eva.edges.settings import check_jobs, settings_from
 from eva.errors import ConfigError
 from eva.sweep import home_given
 
@@ -50,3 +50,10 @@ def test_a_prompt_file_that_is_no_yaml_is_named(monkeypatch: pytest.MonkeyPatch,
 def test_a_sweep_looks_for_its_runs_where_they_were_put(tmp_path: Path) -> None:
     assert home_given(["-m", "prompt=v1,v2", f"home={tmp_path}"]) == tmp_path
     assert home_given(["-m"]).name == "mlruns"
+
+
+def test_what_explains_moved_items_is_a_setting() -> None:
+    assert settings_from(compose([])).options.attribute == "explanations"
+    assert settings_from(compose(["attribute=none"])).options.attribute == "none"
+    with pytest.raises(ConfigError, match="`attribute`: 'all': input should be 'explanations' or 'none'"):
+        settings_from(compose(["attribute=all"]))
