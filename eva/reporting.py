@@ -13,7 +13,17 @@ from eva.edges.runs import RunFolder
 from eva.metrics.results import Comparison, Summary
 from eva.report import machine, plots, terminal
 from eva.report.blocks import Confusion, Report
-from eva.report.inputs import Arm, Pair, conversations_of, facts_of, prompt_changes, votes_of
+from eva.report.inputs import (
+    Arm,
+    Pair,
+    RuleBreak,
+    conversations_of,
+    facts_of,
+    prompt_changes,
+    rule_breaks_of,
+    votes_of,
+)
+from eva.report.noise import stability_of
 from eva.report.sections import comparison_report, run_report
 
 KINDS: Final[tuple[Literal["png", "svg"], ...]] = ("png", "svg")
@@ -31,14 +41,25 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def arm_of(folder: RunFolder, *, votes_on: frozenset[str] = frozenset()) -> Arm:
     """One run as the renderers want it; votes and reasons of the items named."""
-    rows = rows_of(folder.verdicts[folder.verdicts["item_id"].isin(votes_on)])
+    table = folder.verdicts
+    rows = rows_of(table[table["item_id"].isin(votes_on)])
     return Arm(
         meta=shown_meta(folder.meta),
         summary=summary_of(folder),
         spend=folder.summary.get("spend"),
         attacks=folder.summary.get("attacks"),
+        readings=folder.summary.get("readings"),
+        rule_breaks=_rule_breaks(table),
         votes=votes_of(rows),
     )
+
+
+def _rule_breaks(table: pd.DataFrame) -> tuple[tuple[RuleBreak, int], ...] | None:
+    """None where the table, made by others, does not say."""
+    if "broken_rules" not in table.columns:
+        return None
+    broken = table[[rules is not None and len(rules) > 0 for rules in table["broken_rules"]]]
+    return rule_breaks_of(rows_of(broken[["broken_rules", "model_label", "label"]]))
 
 
 def shown_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +92,7 @@ def plots_of(folder: RunFolder, *, pair: Pair | None = None) -> dict[str, bytes]
     """File name → picture: confusion and stability, and the differences where there is a baseline."""
     arms = [("before", pair.before), ("after", pair.after)] if pair is not None else [("", arm_of(folder))]
     tables = [Confusion(name, arm.summary.labels, arm.summary.confusion) for name, arm in arms]
-    noise = [(f"{name} {arm.meta['prompt']}".strip(), arm.summary.noise.stability) for name, arm in arms]
+    noise = [(f"{name} {arm.meta['prompt']}".strip(), stability_of(arm)) for name, arm in arms]
     pictures = {}
     for kind in KINDS:
         if folder.summary["n_labelled"]:

@@ -9,16 +9,22 @@ from typing import Any
 
 from eva.metrics.results import VERDICT_MEANINGS
 from eva.report import numbers, words
-from eva.report.blocks import Block, Bullets, Column, Command, Line, Paragraph, Quoted, Strong, Table, line
+from eva.report.blocks import Block, Bullets, Column, Command, Line, Quoted, Strong, Table, line
 from eva.report.inputs import Arm, Pair
 
 SPEND_COLUMNS = ("Run", "Calls", "From the store", "Input tokens", "Output tokens", "Cost")
 
 
 def runs_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
-    """One row a run: what it is made of, down to the hashes, and when it was made."""
+    """One row a run: what it is made of, down to the hashes, and when it was made; below, the ids to copy."""
+    told = list(arms)
     columns = tuple(map(Column, ("Run", "Prompt", "Model answered", "Dataset", "Repeats", "Created", "Commit")))
-    return (Table(columns, tuple(_run_row(side, arm.meta) for side, arm in arms)),)
+    return Table(columns, tuple(_run_row(side, arm.meta) for side, arm in told)), ids_block(told)
+
+
+def ids_block(arms: Iterable[tuple[str, Arm]]) -> Bullets:
+    """Run ids in a list of their own: a table would break them over lines."""
+    return Bullets(tuple(line(*_side(side), " is ", Quoted(_run_id(arm.meta), limit=None)) for side, arm in arms))
 
 
 def warnings_blocks(pairs: Sequence[Pair]) -> tuple[Block, ...]:
@@ -47,7 +53,7 @@ def spend_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
         spend = arm.spend or {}
         told = [numbers.count(spend.get(key)) for key in ("calls", "cached", "input_tokens", "output_tokens")]
         told.append(numbers.money(spend.get("cost_usd")))
-        rows.append((_run_name(side, arm.meta), *(line(cell) for cell in told)))
+        rows.append((_side(side), *(line(cell) for cell in told)))
     columns = (Column(SPEND_COLUMNS[0]), *(Column(name, "right") for name in SPEND_COLUMNS[1:]))
     return (Table(columns, tuple(rows), note="Calls answered from the store cost nothing now."),)
 
@@ -57,7 +63,7 @@ def reproduce_blocks(pairs: Sequence[Pair], *, command: str = "") -> tuple[Block
     commands: list[str] = []
     for pair in pairs:
         for arm in (pair.before, pair.after):
-            commands.append(_command(arm.meta))
+            commands.append(command_of(arm.meta))
         ids = [str(arm.meta.get("run_id") or "") for arm in (pair.before, pair.after)]
         if not command and all(ids):
             commands.append(f"python -m eva compare {shlex.quote(ids[0])} {shlex.quote(ids[1])}")
@@ -67,14 +73,17 @@ def reproduce_blocks(pairs: Sequence[Pair], *, command: str = "") -> tuple[Block
 
 
 def meanings_blocks(used: Iterable[str]) -> tuple[Block, ...]:
-    """What the verdict words and the kinds of flips in this report mean."""
-    kinds = tuple(line(Strong(kind), f": {meaning}") for kind, meaning in words.FLIP_KINDS.items())
+    """What the verdict words in this report mean."""
     spoken = set(used)
-    verdicts = tuple(
-        line(Strong(word), f": {meaning}") for word, meaning in VERDICT_MEANINGS.items() if word in spoken or not spoken
+    return (
+        Bullets(
+            tuple(
+                line(Strong(word), f": {meaning}")
+                for word, meaning in VERDICT_MEANINGS.items()
+                if word in spoken or not spoken
+            )
+        ),
     )
-    flip = Paragraph(line("A flip is an item whose most frequent verdict over the repeats differs:"))
-    return Bullets(verdicts), flip, Bullets(kinds)
 
 
 def _run_row(side: str, meta: Mapping[str, Any]) -> tuple[Line, ...]:
@@ -83,7 +92,7 @@ def _run_row(side: str, meta: Mapping[str, Any]) -> tuple[Line, ...]:
     status = str(meta.get("status") or "")
     unfinished: Line = () if status in {"", "finished"} else (" ", Strong(status))
     return (
-        _run_name(side, meta) + unfinished,
+        _side(side) + unfinished,
         line(Quoted(str(meta.get("prompt") or "?")), " ", Quoted(str(meta.get("prompt_sha256") or "")[:12])),
         line(Quoted(answered)),
         line(Quoted(words.dataset_of(meta)), " ", Quoted(str(dataset.get("sha256") or "")[:12])),
@@ -93,11 +102,16 @@ def _run_row(side: str, meta: Mapping[str, Any]) -> tuple[Line, ...]:
     )
 
 
-def _run_name(side: str, meta: Mapping[str, Any]) -> Line:
-    return line(f"{side} " if side else "", Quoted(str(meta.get("run_id") or "?"), limit=80))
+def _side(side: str) -> Line:
+    """Which of the runs of this report; it names a judge where there are several."""
+    return line(Quoted(side, limit=80) if side else "this run")
 
 
-def _command(meta: Mapping[str, Any]) -> str:
+def _run_id(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("run_id") or "?")
+
+
+def command_of(meta: Mapping[str, Any]) -> str:
     """The command of a run; a list of arguments is quoted for a shell."""
     command = meta.get("command")
     if isinstance(command, Sequence) and not isinstance(command, str):

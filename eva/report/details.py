@@ -1,10 +1,8 @@
-"""The folded parts of a comparison: every statistic, slices, flags, noise, failures, people."""
+"""The folded parts of a comparison: every statistic, slices, flags, classes, people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from eva.metrics.results import Ceiling, Difference, Estimate, FlagDifference, SliceDifference
+from eva.metrics.results import Ceiling, Difference, FlagDifference, SliceDifference
 from eva.report import numbers, words
 from eva.report.blocks import (
     Block,
@@ -15,7 +13,6 @@ from eva.report.blocks import (
     IntervalPlot,
     IntervalRow,
     Line,
-    Paragraph,
     Quoted,
     Strong,
     Table,
@@ -31,8 +28,9 @@ def statistics_blocks(pair: Pair) -> tuple[Block, ...]:
     table = Table(
         (Column("Statistic"), *(Column(name, "right") for name in names), Column("Verdict"), Column("Within one std")),
         rows,
-        note="“Within one std” sets the difference of run means against the larger run-to-run std: the criterion of "
-        "old, printed for comparison only; it ignores which items were drawn.",
+        note="“Visible from” is the smallest change that this dataset can show (80% power). “Items needed” would show the "
+        "difference that was seen. “Within one std”: the difference is no larger than the larger run-to-run std. That is "
+        "the older criterion; it ignores which items were drawn, and decides nothing here.",
     )
     return table, IntervalPlot(tuple(_interval_row(difference) for difference in pair.comparison.differences))
 
@@ -85,32 +83,6 @@ def slices_blocks(pair: Pair) -> tuple[Block, ...]:
     return tuple(tables)
 
 
-def noise_blocks(pair: Pair) -> tuple[Block, ...]:
-    """What moves when nothing changed, beside what moved: most flips of a noisy judge are jitter."""
-    floor = pair.comparison.floor
-    n = pair.comparison.n_items
-    rows = (
-        _floor_row("before against itself (A/A)", floor.before, n, floor.floor_up, floor.floor_down),
-        _floor_row("after against itself (A/A)", floor.after, n, None, None),
-        _floor_row("before against after", floor.between, n, floor.up, floor.down),
-    )
-    names = ("Share that differs", "Items", "Up", "Down")
-    columns = (Column("One repeat of each"), *(Column(name, "right") for name in names))
-    told = f"More than noise makes: {words.shift(floor.excess)} points of all items."
-    note = "Up and down of the first row: mean of the arms that have two repeats."
-    stability = Bullets(
-        tuple(
-            line(
-                f"{name}: {numbers.counted(noise.unstable_items, 'item')} with unlike repeats · self-agreement "
-                f"{numbers.percent(noise.self_agreement.value, 1)} · alpha between repeats "
-                f"{numbers.number(noise.alpha, 3)}"
-            )
-            for name, noise in (("before", pair.before.summary.noise), ("after", pair.after.summary.noise))
-        )
-    )
-    return Table(columns, rows, note=note), Paragraph(line(told)), stability
-
-
 def classes_blocks(pair: Pair) -> tuple[Block, ...]:
     """Confusion of both arms, and precision, recall and F1 per class; nothing without labels."""
     before, after = pair.before.summary, pair.after.summary
@@ -129,25 +101,6 @@ def classes_blocks(pair: Pair) -> tuple[Block, ...]:
     return matrices, Table(columns, tuple(rows))
 
 
-def failures_blocks(pair: Pair) -> tuple[Block, ...]:
-    """Verdicts that could not be read, by kind, class and language; broken rules of the reply contract."""
-    before, after = pair.before.summary, pair.after.summary
-    rows: list[tuple[Line, ...]] = [(line("coverage"), line(_arrow(before.coverage.value, after.coverage.value)))]
-    rows += _count_rows("", before.failures, after.failures)
-    for what, old, new in (
-        ("class", before.failures_by_class, after.failures_by_class),
-        ("language", before.failures_by_language, after.failures_by_language),
-    ):
-        totals = [{key: sum(kinds.values()) for key, kinds in by.items()} for by in (old, new)]
-        rows += _count_rows(f"{what} ", totals[0], totals[1])
-    rows += _count_rows("broken rule ", before.broken_rules, after.broken_rules)
-    if before.over_answered or after.over_answered:
-        told = f"{numbers.count(before.over_answered)} → {numbers.count(after.over_answered)}"
-        rows.append((line("rated though people say not applicable"), line(told)))
-    note = "All repeats together. A verdict that could not be read counts as wrong for its class."
-    return (Table((Column("No verdict"), Column("Before → after", "right")), tuple(rows), note=note),)
-
-
 def people_blocks(ceiling: Ceiling | None) -> tuple[Block, ...]:
     """What people reach among themselves, where items carry two labels."""
     if ceiling is None:
@@ -155,8 +108,8 @@ def people_blocks(ceiling: Ceiling | None) -> tuple[Block, ...]:
     people = words.estimate(ceiling.human_human, "accuracy")
     kappa = numbers.number(ceiling.kappa_human_human, 3)
     told = [
-        f"two people agree on {people} of {numbers.counted(ceiling.items, 'item')} (kappa {kappa})",
-        f"the judge agrees with people on {words.estimate(ceiling.judge_human, 'accuracy')} of them",
+        f"two people agree on {people} of the {numbers.counted(ceiling.items, 'item')} with two labels (kappa {kappa})",
+        f"on the same items the judge agrees with people in {words.estimate(ceiling.judge_human, 'accuracy')}",
     ]
     if ceiling.alt_test is not None:
         parts = ", ".join(f"{key} {numbers.number(value, 2)}" for key, value in sorted(ceiling.alt_test.items()))
@@ -208,17 +161,6 @@ def _slice_row(part: SliceDifference) -> tuple[Line, ...]:
     )
 
 
-def _floor_row(name: str, share: Estimate, n: int, up: float | None, down: float | None) -> tuple[Line, ...]:
-    items = None if share.value is None else round(share.value * n, 1)
-    return (
-        line(name),
-        line(f"{numbers.percent(share.value, 1)} {numbers.interval(share.low, share.high, numbers.PERCENT)}".rstrip()),
-        line(numbers.count(items, missing=numbers.UNDEFINED)),
-        line(numbers.count(up, missing="")),
-        line(numbers.count(down, missing="")),
-    )
-
-
 def _interval_row(difference: Difference) -> IntervalRow:
     estimate = difference.difference
     share = numbers.unit_of(difference.statistic) is numbers.PERCENT
@@ -234,12 +176,3 @@ def _interval_row(difference: Difference) -> IntervalRow:
 
 def _arrow(before: float | None, after: float | None) -> str:
     return f"{numbers.percent(before, 1)} → {numbers.percent(after, 1)}"
-
-
-def _count_rows(what: str, before: Mapping[str, int], after: Mapping[str, int]) -> list[tuple[Line, ...]]:
-    pairs = {key: (before.get(key, 0), after.get(key, 0)) for key in sorted({*before, *after})}
-    return [
-        (line(what, Quoted(key, limit=60)), line(f"{numbers.count(old)} → {numbers.count(new)}"))
-        for key, (old, new) in pairs.items()
-        if old or new
-    ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from eva.metrics.results import Flip, FlipCounts
+from eva.metrics.results import Flip
 from eva.report import numbers, words
-from eva.report.blocks import FlipDetail, Flips, ItemFacts, Line, Strong, Vote, line
+from eva.report.blocks import Block, Column, FlipDetail, Flips, ItemFacts, Line, Paragraph, Strong, Table, Vote, line
 from eva.report.inputs import Pair
 
 NO_MAJORITY: Final = "no most frequent verdict"
 NO_VERDICT: Final = "no verdict"
+UNCHANGED: Final = "the same before and after, or none on both sides"
 
 
 def flips_block(pair: Pair, pairs: Sequence[Pair]) -> Flips:
@@ -24,17 +25,30 @@ def flips_block(pair: Pair, pairs: Sequence[Pair]) -> Flips:
     return Flips(judge=words.name_of(pair, pairs), rows=rows, conversations=conversations)
 
 
-def counts_line(pair: Pair) -> Line:
-    """`fixed 12 · broken 4 · moved 3 · undecided 9 · unchanged 109 · unreadable 1 of 411`: people understand counts."""
+def counts_blocks(pair: Pair) -> tuple[Block, ...]:
+    """How many items of each kind, each kind with its meaning; below, the exact test and what could not be read."""
     counts = pair.comparison.counts
-    labelled = f"fixed {counts.fixed} · broken {counts.broken} · moved {counts.moved} · undecided {counts.undecided}"
-    pieces = [labelled] if _has_labels(counts) or not (counts.up or counts.down) else [f"undecided {counts.undecided}"]
-    if counts.up or counts.down:
-        pieces.append(f"up {counts.up} · down {counts.down}")
-    pieces.append(f"unchanged {numbers.count(counts.unchanged)}")
+    asked = ("fixed", "broken") if pair.after.summary.n_labelled else ()
+    rows = [
+        (line(Strong(kind)), line(meaning), line(numbers.count(n)))
+        for kind, meaning in words.FLIP_KINDS.items()
+        if (n := getattr(counts, kind)) or kind in asked
+    ]
+    rows.append((line("unchanged"), line(UNCHANGED), line(numbers.count(counts.unchanged))))
+    columns = (Column("Items"), Column("Most frequent verdict over the repeats"), Column("Number", "right"))
+    told = f"Unreadable verdicts: {_unreadable(pair)}."
     if counts.mcnemar_p is not None:
-        pieces.append(f"exact McNemar {numbers.p_value(counts.mcnemar_p)}")
-    return line(Strong("Flips:"), " " + " · ".join(pieces), f" · unreadable {_unreadable(pair)}")
+        told = f"Fixed against broken, exact McNemar test: {numbers.p_value(counts.mcnemar_p)}. {told}"
+    return Table(columns, tuple(rows)), Paragraph(line(told))
+
+
+def title(pairs: Sequence[Pair]) -> Line:
+    """`Flips: 3 of 137 items`."""
+    counts = [pair.comparison.counts for pair in pairs]
+    flipped = sum(getattr(one, kind) for one in counts for kind in words.FLIP_KINDS)
+    return line(
+        f"Flips: {numbers.count(flipped)} of {numbers.count(flipped + sum(one.unchanged for one in counts))} items"
+    )
 
 
 def votes_text(votes: Mapping[str, int]) -> str:
@@ -78,14 +92,10 @@ def _reason(votes: Sequence[Vote], label: str | None) -> str:
     return next((vote.reason for vote in agreeing if vote.reason), "")
 
 
-def _has_labels(counts: FlipCounts) -> bool:
-    return bool(counts.fixed or counts.broken or counts.moved)
-
-
 def _unreadable(pair: Pair) -> str:
-    """Verdicts without a label, before → after, of how many: `1 of 411 → 0 of 411`."""
+    """Verdicts without a label, of how many: `1 of 411 before, 0 of 411 after`."""
     shown = []
-    for arm in (pair.before, pair.after):
+    for side, arm in (("before", pair.before), ("after", pair.after)):
         total = arm.summary.n_items * max(1, len(arm.summary.repeats))
-        shown.append(f"{numbers.count(sum(arm.summary.failures.values()))} of {numbers.count(total)}")
-    return " → ".join(shown)
+        shown.append(f"{numbers.count(sum(arm.summary.failures.values()))} of {numbers.count(total)} {side}")
+    return ", ".join(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,17 @@ from typing import Any
 from eva.metrics.results import Comparison, Summary
 from eva.metrics.results_moved import Attribution, PackFinding
 from eva.report.blocks import ItemFacts, RuleChange, Turn, Vote
+
+
+@dataclass(frozen=True)
+class RuleBreak:
+    """A rule of the judge that a reply breaks, with both labels: what the reply says and what counts."""
+
+    rule: str
+    said: str | None
+    """What the model answered for the whole, if it could be read."""
+    counts: str | None
+    """The verdict; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +34,22 @@ class Arm:
     """`spend` of summary.json: calls, cached, input_tokens, output_tokens, cost_usd; None is unknown."""
     attacks: Mapping[str, Any] | None = None
     """`attacks` of summary.json; None where no record speaks to the judge."""
+    readings: Mapping[str, Any] | None = None
+    """`readings` of summary.json: how many verdicts there are and how many could be read; None where nobody counted."""
+    rule_breaks: tuple[tuple[RuleBreak, int], ...] | None = None
+    """Verdicts by broken rule and both labels; None where the verdict rows are not at hand."""
     votes: Mapping[str, tuple[Vote, ...]] = field(default_factory=dict)
     """By item id; needed for items with a flip only."""
+
+    @property
+    def readable(self) -> int | None:
+        """Verdicts that could be read, a plain "not applicable" among them; None where that is not known."""
+        if self.readings is not None:
+            return int(self.readings["readable_first"])
+        if self.meta.get("status", "finished") != "finished":
+            return None
+        unread = sum(n for kind, n in self.summary.failures.items() if kind != "abstained")
+        return self.summary.n_items * len(self.summary.repeats) - unread
 
 
 @dataclass(frozen=True)
@@ -57,6 +83,16 @@ def votes_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Vote, ...]]:
         )
         found.setdefault(str(row["item_id"]), []).append(vote)
     return {item: tuple(sorted(votes, key=lambda vote: vote.repeat)) for item, votes in found.items()}
+
+
+def rule_breaks_of(rows: Iterable[Mapping[str, Any]]) -> tuple[tuple[RuleBreak, int], ...]:
+    """Verdicts by broken rule and both labels, from rows of `verdicts.parquet`; a verdict counts under each of its rules."""
+    found = Counter(
+        RuleBreak(rule, _text_or_none(row.get("model_label")), _text_or_none(row.get("label")))
+        for row in rows
+        for rule in dict.fromkeys(_texts(row.get("broken_rules")))
+    )
+    return tuple(found.items())
 
 
 def facts_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, ItemFacts]:

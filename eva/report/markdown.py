@@ -17,7 +17,7 @@ from eva.report.markdown_blocks import LEAST_ROOM, ROOMS, Room, block, cell_free
 
 LIMIT: Final = 60_000
 CUT_ORDER: Final = (
-    "classes", "people", "failures", "statistics", "runs", "noise", "slices", "flags", "meanings", "spend", "prompt",
+    "classes", "people", "rules", "failures", "statistics", "runs", "noise", "slices", "flags", "meanings", "spend", "prompt",
     "flips", "judges", "reproduce",
 )  # fmt: skip
 """When even short parts do not fit, whole parts go, these first; the first screen never goes."""

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal
 from eva.metrics.results import Estimate
 from eva.report import numbers, untrusted
 from eva.report.blocks import Confusion, IntervalRow
-from eva.report.headline import interval_rows
 from eva.report.inputs import Pair
+from eva.report.main_table import interval_rows
 from eva.report.words import statistic
 
 Format = Literal["png", "svg"]
@@ -103,6 +103,8 @@ def stability(arms: Sequence[tuple[str, Estimate]], *, kind: Format = "png") -> 
     axes = figure.add_subplot()
     for y, (_, estimate) in enumerate(arms):
         if estimate.value is None:
+            told = f"{numbers.UNDEFINED}{': ' + estimate.note if estimate.note else ''}"
+            axes.text(1, y, _name(told, 70), va="center", color=INK, fontsize=8)
             continue
         axes.barh(y, estimate.value * 100, color=BLUE, height=0.6)
         if estimate.low is not None and estimate.high is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eva.metrics.results import Slice, Summary
-from eva.report import details, numbers, words
+from eva.report import details, noise, numbers, titles, unread, words
 from eva.report.blocks import Block, Bullets, Column, Confusion, ConfusionPair, Line, Quoted, Strong, Table, line
 from eva.report.inputs import Arm
 
@@ -13,29 +13,37 @@ from eva.report.inputs import Arm
 def outcome(arm: Arm) -> tuple[Line, ...]:
     """The first sentence: how often the judge agrees with people, on what, and whether it beats a constant answer."""
     summary = arm.summary
-    judge = Quoted(str(arm.meta.get("judge", "?")))
-    rests = _rests(summary)
+    judge = Quoted(words.judge_of(arm.meta))
     if not summary.n_labelled:
         score = words.estimate(summary.mean_score, "mean_score")
-        return (line(judge, f": mean score {score} · {rests}; no human labels."),)
+        items = numbers.counted(summary.n_items, "item")
+        return (
+            *titles.state(arm),
+            line(judge, f": mean score {score} over {items}{_rests(summary)}. No human labels."),
+        )
     told = words.estimate(summary.accuracy_interval, "accuracy")
-    first = line(judge, f" agrees with the human labels on {told} · {rests}.")
+    items = titles.labelled_of(summary.n_labelled, summary.n_items)
+    first = line(judge, f" agrees with the human labels on {told} of {items}{_rests(summary)}.")
     beaten = words.not_beaten(summary)
-    return (first, line(Strong("It does not beat"), f" {beaten}.")) if beaten else (first,)
+    last = (line(Strong("It does not beat"), f" {beaten}."),) if beaten else ()
+    return (*titles.state(arm), first, *last)
 
 
 def headline_blocks(arm: Arm) -> tuple[Block, ...]:
-    """Mean ± run-to-run std and, apart from it, the interval."""
+    """Mean ± run-to-run std and, apart from it, the interval. The two accuracies stand together, each with its name."""
     summary = arm.summary
     rows: list[tuple[Line, ...]] = []
     if summary.n_labelled:
-        for name, spread, interval in (
-            ("accuracy", summary.accuracy, summary.accuracy_interval),
-            ("macro_f1", summary.macro_f1, summary.macro_f1_interval),
+        for name, title, spread, interval in (
+            ("accuracy", words.ACCURACY, summary.accuracy, summary.accuracy_interval),
+            ("macro_f1", words.statistic("macro_f1"), summary.macro_f1, summary.macro_f1_interval),
         ):
             unit = numbers.unit_of(name)
             ends = numbers.interval(interval.low, interval.high, unit)
-            rows.append((line(words.statistic(name)), line(numbers.spread(spread.mean, spread.std, unit)), line(ends)))
+            rows.append((line(title), line(numbers.spread(spread.mean, spread.std, unit)), line(ends)))
+        if sum(summary.failures.values()):
+            readable = numbers.percent(summary.accuracy_readable)
+            rows.insert(1, (line(words.statistic("accuracy_readable")), line(readable), line("")))
     for name in ("weighted_kappa", "kappa", "mae", "bias", "mean_score", "coverage"):
         value = getattr(summary, name)
         if value.value is not None:
@@ -43,10 +51,12 @@ def headline_blocks(arm: Arm) -> tuple[Block, ...]:
             ends = numbers.interval(value.low, value.high, unit)
             rows.append((line(words.statistic(name)), line(numbers.level(value.value, unit)), line(ends)))
     repeats = numbers.counted(len(summary.repeats), "repeat")
-    noisy = f"± is the run-to-run std over {repeats}; the" if len(summary.repeats) > 1 else "The"
-    note = f"{noisy} interval comes from the items, by cluster."
+    noisy = [f"± is the run-to-run std over {repeats}."] if len(summary.repeats) > 1 else []
+    told = [*noisy, "The interval comes from the items, by cluster."]
+    if summary.coverage.value is not None:
+        told.append("Coverage is the share of labelled items with a readable verdict.")
     columns = (Column("Statistic"), Column("Value", "right"), Column("95% interval", "right"))
-    return (Table(columns, tuple(rows), note=note),)
+    return (Table(columns, tuple(rows), note=" ".join(told)),)
 
 
 def classes_blocks(arm: Arm) -> tuple[Block, ...]:
@@ -79,35 +89,6 @@ def baselines_blocks(arm: Arm) -> tuple[Block, ...]:
     return ((Table(columns, rows),) if rows else ()) + details.people_blocks(arm.summary.ceiling)
 
 
-def noise_blocks(arm: Arm) -> tuple[Block, ...]:
-    noise = arm.summary.noise
-    failing = " (failures agreeing with failures count)" if sum(arm.summary.failures.values()) else ""
-    told = (
-        f"stability (share of repeats with the most frequent verdict): {words.estimate(noise.stability, 'rate')}{failing}",
-        f"self-agreement of two repeats: {words.estimate(noise.self_agreement, 'rate')}",
-        f"Krippendorff's alpha between repeats: {numbers.number(noise.alpha, 3)}",
-        f"items with unlike repeats: {numbers.count(noise.unstable_items)} of {numbers.count(arm.summary.n_items)}",
-    )
-    return (Bullets(tuple(line(text) for text in told)),)
-
-
-def failures_blocks(arm: Arm) -> tuple[Block, ...]:
-    summary = arm.summary
-    rows: list[tuple[Line, ...]] = [
-        (line(what, Quoted(name, limit=60)), line(numbers.count(n)))
-        for what, by in (("", summary.failures), ("broken rule ", summary.broken_rules))
-        for name, n in sorted(by.items())
-        if n
-    ]
-    if summary.over_answered:
-        rows.append((line("rated though people say not applicable"), line(numbers.count(summary.over_answered))))
-    note = (
-        f"All repeats together. A verdict that could not be read counts as wrong; "
-        f"among the readable the accuracy is {numbers.percent(summary.accuracy_readable)}."
-    )
-    return (Table((Column("No verdict"), Column("Verdicts", "right")), tuple(rows), note=note),) if rows else ()
-
-
 def flags_blocks(arm: Arm) -> tuple[Block, ...]:
     rows = tuple(
         (
@@ -136,7 +117,9 @@ def slices_blocks(arm: Arm) -> tuple[Block, ...]:
 
 
 def notes_blocks(arm: Arm) -> tuple[Block, ...]:
-    notes = tuple(line(Quoted(note, limit=400)) for note in arm.summary.notes)
+    """What else there is to know; that the run is unfinished stands in its first line already."""
+    told = (note for note in arm.summary.notes if not note.startswith("unfinished ("))
+    notes = tuple(line(Quoted(note, limit=400)) for note in told)
     return (Bullets(notes),) if notes else ()
 
 
@@ -150,19 +133,22 @@ def _slice_row(part: Slice, statistic: str) -> tuple[Line, ...]:
 
 
 def _rests(summary: Summary) -> str:
-    """`137 items, 112 clusters · 3 repeats, run std 1.7`."""
-    items = numbers.counted(summary.n_labelled or summary.n_items, "item")
-    clusters = numbers.counted(summary.n_clusters, "cluster")
+    """` in 112 clusters, 3 repeats, run-to-run std 1.7 points`."""
     std = summary.accuracy.std
-    noise = "" if std is None else f", run std {numbers.number(std * 100, 1)}"
-    return f"{items}, {clusters} · {numbers.counted(len(summary.repeats), 'repeat')}{noise}"
+    noise = "" if std is None else f", run-to-run std {numbers.number(std * 100, 1)} points"
+    clusters, repeats = (
+        numbers.counted(summary.n_clusters, "cluster"),
+        numbers.counted(len(summary.repeats), "repeat"),
+    )
+    return f" in {clusters}, {repeats}{noise}"
 
 
 PARTS: tuple[tuple[str, str, Callable[[Arm], tuple[Block, ...]]], ...] = (
     ("classes", "Classes", classes_blocks),
     ("baselines", "What it must beat", baselines_blocks),
-    ("noise", "Noise", noise_blocks),
-    ("failures", "Verdicts that could not be read", failures_blocks),
+    ("noise", "Noise", noise.noise_blocks),
+    ("failures", "Verdicts that could not be read", unread.failures_blocks),
+    ("rules", "Replies that break a rule of the judge", unread.rules_blocks),
     ("flags", "Flags", flags_blocks),
     ("slices", "Slices", slices_blocks),
     ("notes", "Notes", notes_blocks),

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from eva.report import attribution, closing, details, flips, headline, numbers, packs, run_parts, shift, words
+from eva.report import (
+    attribution,
+    closing,
+    details,
+    flips,
+    headline,
+    main_table,
+    noise,
+    numbers,
+    packs,
+    run_parts,
+    shift,
+    titles,
+    unread,
+    words,
+)
 from eva.report.attacks import attacks_blocks
 from eva.report.blocks import (
     Block,
@@ -27,10 +42,10 @@ def comparison_report(pairs: Sequence[Pair], *, command: str = "") -> Report:
     told = headline.ordered(pairs)
     first = _first_screen(told)
     parts: list[Section] = []
-    if len(told) > headline.FIRST_SCREEN_JUDGES:
-        parts.append(Section("judges", line("All judges"), headline.main_tables(told)))
+    if len(told) > main_table.FIRST_SCREEN_JUDGES:
+        parts.append(Section("judges", line(f"All {headline.noun_of(told, len(told))}"), main_table.main_tables(told)))
     parts += [Section(key, title(told), _for_all(make, told)) for key, title, make in _PARTS]
-    arms = [(side, arm) for pair in told for side, arm in (("before", pair.before), ("after", pair.after))]
+    arms = [arm for pair in told for arm in _sides(pair, told)]
     used = {difference.verdict for pair in told for difference in pair.comparison.differences}
     parts += [
         Section("runs", line("Runs"), closing.runs_blocks(arms) + closing.warnings_blocks(told) + _ages(told)),
@@ -38,7 +53,12 @@ def comparison_report(pairs: Sequence[Pair], *, command: str = "") -> Report:
         Section("reproduce", line("How to reproduce"), closing.reproduce_blocks(told, command=command)),
         Section("meanings", line("What the words mean"), closing.meanings_blocks(used)),
     ]
-    return Report(_heading(told), headline.outcome(told), (first, *(part for part in parts if part.blocks)))
+    unfinished = tuple(text for side, arm in arms for text in titles.state(arm, side))
+    return Report(
+        titles.comparison_title(told),
+        (*headline.outcome(told), *unfinished),
+        (first, *(part for part in parts if part.blocks)),
+    )
 
 
 def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
@@ -49,15 +69,13 @@ def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
     if comparison is not None:
         against = Section("baseline", line("Against the version before"), _against(comparison), rank="first")
         parts = [against, *parts]
-        arms = [("before", comparison.before), ("after", comparison.after)]
+        arms = _sides(comparison, [comparison])
     parts += [
         Section("attacks", line("Attacks"), attacks_blocks(arm.attacks)),
         Section("runs", line("Runs" if comparison else "Run"), closing.runs_blocks(arms)),
         Section("spend", line("Spend"), closing.spend_blocks(arms)),
     ]
-    meta = arm.meta
-    title = line("Judge ", Quoted(str(meta.get("judge", "?"))), " · prompt ", Quoted(str(meta.get("prompt", "?"))))
-    return Report(title, run_parts.outcome(arm), (first, *(part for part in parts if part.blocks)))
+    return Report(titles.run_title(arm), run_parts.outcome(arm), (first, *(part for part in parts if part.blocks)))
 
 
 def not_run_report(reason: str, judges: Sequence[str] = ()) -> Report:
@@ -69,36 +87,33 @@ def not_run_report(reason: str, judges: Sequence[str] = ()) -> Report:
 
 
 def _first_screen(pairs: Sequence[Pair]) -> Section:
-    blocks: list[Block] = [*headline.main_tables(pairs, limit=headline.FIRST_SCREEN_JUDGES)]
-    unlike = headline.warnings(pairs)
+    blocks: list[Block] = [*main_table.main_tables(pairs, limit=main_table.FIRST_SCREEN_JUDGES)]
+    unlike = main_table.warnings(pairs)
     blocks = ([unlike] if unlike else []) + blocks
     if pairs:
-        blocks.append(headline.legend(pairs))
+        blocks.append(main_table.legend(pairs))
     if len(pairs) > 1:
-        blocks.append(IntervalPlot(headline.interval_rows(pairs)))
+        blocks.append(IntervalPlot(main_table.interval_rows(pairs)))
     return Section("headline", line("Headline"), tuple(blocks), rank="first")
 
 
 def _against(pair: Pair) -> tuple[Block, ...]:
-    unlike = headline.warnings([pair])
+    unlike = main_table.warnings([pair])
     told = Paragraph(headline.sentence(pair, [pair]))
-    table = headline.main_tables([pair])
+    table = main_table.main_tables([pair])
     return (
         told,
         *((unlike,) if unlike else ()),
         *table,
-        Paragraph(flips.counts_line(pair)),
-        Paragraph(line(headline.DIFFERENCE_LEGEND)),
+        *flips.counts_blocks(pair),
+        Paragraph(line(main_table.DIFFERENCE_LEGEND)),
     )
 
 
-def _heading(pairs: Sequence[Pair]) -> Line:
-    """`Judges: v1 → v2`; only the kinds of prompts where several pairs differ."""
-    versions = sorted({_prompts(pair) for pair in pairs})
-    start = ("Judge ", Quoted(words.name_of(pairs[0], pairs))) if len(pairs) == 1 else (f"{len(pairs)} judges",)
-    if len(versions) != 1:
-        return line(*start, ", before and after")
-    return line(*start, ", prompt ", Quoted(versions[0][0]), " → ", Quoted(versions[0][1]))
+def _sides(pair: Pair, pairs: Sequence[Pair]) -> list[tuple[str, Arm]]:
+    """Both runs of a pair under names that tell all runs of a report apart."""
+    name = f"{words.name_of(pair, pairs)} " if len(pairs) > 1 else ""
+    return [(f"{name}before", pair.before), (f"{name}after", pair.after)]
 
 
 def _for_all(make: Callable[[Pair, Sequence[Pair]], tuple[Block, ...]], pairs: Sequence[Pair]) -> tuple[Block, ...]:
@@ -119,19 +134,13 @@ def _ages(pairs: Iterable[Pair]) -> tuple[Block, ...]:
 def _prompt(pair: Pair, pairs: Sequence[Pair]) -> tuple[Block, ...]:
     if not pair.prompt_changes:
         return ()
-    before, after = _prompts(pair)
+    before, after = (words.prompt_of(arm.meta) for arm in (pair.before, pair.after))
     return (PromptDiff(before, after, pair.prompt_changes),)
 
 
 def _flips(pair: Pair, pairs: Sequence[Pair]) -> tuple[Block, ...]:
-    counted = Paragraph(flips.counts_line(pair))
-    return (counted, flips.flips_block(pair, pairs)) if pair.comparison.flips else (counted,)
-
-
-def _prompts(pair: Pair) -> tuple[str, str]:
-    """The names of both prompts."""
-    before, after = (str(arm.meta.get("prompt", "?")) for arm in (pair.before, pair.after))
-    return before, after
+    counted = flips.counts_blocks(pair)
+    return (*counted, flips.flips_block(pair, pairs)) if pair.comparison.flips else counted
 
 
 def _plain(title: str) -> Callable[[Sequence[Pair]], Line]:
@@ -147,28 +156,21 @@ def _packs_title(pairs: Sequence[Pair]) -> Line:
     return packs.packs_title([found for pair in pairs for found in pair.packs])
 
 
-def _flips_title(pairs: Sequence[Pair]) -> Line:
-    """How many of each kind, all judges together."""
-    kinds = ("broken", "fixed", "moved", "undecided", "down", "up")
-    sums = {kind: sum(getattr(pair.comparison.counts, kind) for pair in pairs) for kind in kinds}
-    told = ", ".join(f"{numbers.count(n)} {kind}" for kind, n in sums.items() if n)
-    return line(f"Flips: {told or 'none'}")
-
-
 _PARTS: tuple[
     tuple[str, Callable[[Sequence[Pair]], Line], Callable[[Pair, Sequence[Pair]], tuple[Block, ...]]], ...
 ] = (
     ("prompt", _prompt_title, _prompt),
     ("packs", _packs_title, lambda pair, pairs: packs.packs_blocks(pair.packs)),
-    ("flips", _flips_title, _flips),
+    ("flips", flips.title, _flips),
     ("attribution", _plain("Why items moved"), lambda pair, pairs: attribution.attribution_blocks(pair.attribution)),
     ("flags", _plain("Flags"), lambda pair, pairs: details.flags_blocks(pair)),
     ("slices", _plain("Slices"), lambda pair, pairs: details.slices_blocks(pair)),
-    ("noise", _plain("Noise: what moves when nothing changed"), lambda pair, pairs: details.noise_blocks(pair)),
+    ("noise", _plain("Noise: what moves when nothing changed"), lambda pair, pairs: noise.noise_pair_blocks(pair)),
     ("shift", _plain("Labels before and after"), lambda pair, pairs: shift.shift_blocks(pair.comparison.shift)),
     ("statistics", _plain("Every statistic"), lambda pair, pairs: details.statistics_blocks(pair)),
     ("classes", _plain("Classes"), lambda pair, pairs: details.classes_blocks(pair)),
-    ("failures", _plain("Verdicts that could not be read"), lambda pair, pairs: details.failures_blocks(pair)),
+    ("failures", _plain("Verdicts that could not be read"), lambda pair, pairs: unread.failures_pair_blocks(pair)),
+    ("rules", _plain("Replies that break a rule of the judge"), lambda pair, pairs: unread.rules_pair_blocks(pair)),
     ("people", _plain("What people reach"), lambda pair, pairs: details.people_blocks(pair.comparison.ceiling)),
 )
 """The folded parts, each told for all judges before the next; the order in which a reviewer asks."""

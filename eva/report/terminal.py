@@ -39,7 +39,20 @@ from eva.report.text_diff import pieces
 
 WIDTH: Final = 100
 SHORT: Final = frozenset(
-    {"headline", "baseline", "prompt", "flips", "flags", "noise", "failures", "classes", "baselines", "spend"}
+    {
+        "headline",
+        "baseline",
+        "prompt",
+        "flips",
+        "flags",
+        "noise",
+        "failures",
+        "rules",
+        "classes",
+        "baselines",
+        "runs",
+        "spend",
+    }
 )
 """Sections that a short report shows."""
 ROWS: Final = 10

@@ -18,17 +18,19 @@ STATISTICS: Final[Mapping[str, str]] = {
     "bias": "Signed bias",
     "mean_score": "Mean score",
     "coverage": "Coverage",
-    "accuracy_readable": "Accuracy, readable only",
+    "accuracy_readable": "Accuracy among readable",
 }
+ACCURACY: Final = "Accuracy, unreadable counts as wrong"
+"""The headline's name where the accuracy among readable verdicts stands beside it."""
 AGAINST_LABELS: Final = frozenset({"accuracy", "macro_f1", "kappa", "weighted_kappa", "mae", "bias"})
 """Statistics that human labels are needed for."""
 FLIP_KINDS: Final[Mapping[FlipKind, str]] = {
     "broken": "right before, wrong after",
-    "undecided": "no most frequent verdict, or none at all, on one side",
-    "moved": "wrong before, wrong in another way after",
+    "undecided": "on one side no verdict is the most frequent, or there is none at all",
+    "moved": "both verdicts wrong, but different; or different, where no human label and no order of labels says more",
     "fixed": "wrong before, right after",
-    "down": "a lower score after; no human label",
-    "up": "a higher score after; no human label",
+    "down": "a lower label after; no human label says which is right",
+    "up": "a higher label after; no human label says which is right",
 }
 """Every kind with its meaning, the ones to look at first first."""
 FEW_ITEMS: Final = 10
@@ -44,14 +46,15 @@ ORDER_OF_PARTS: Final[tuple[VerdictWord, ...]] = ("worse", "better", "moved", "s
 
 
 def statistic(name: str) -> str:
-    """The name of a statistic in print; an unknown one as it is."""
-    return STATISTICS.get(name, name)
+    """The name of a statistic in print: `Accuracy`, `Share of Yes` for `label=Yes/rate`; an unknown one as it is."""
+    label = name.removeprefix("label=").removesuffix("/rate")
+    return f"Share of {label}" if name == f"label={label}/rate" else STATISTICS.get(name, name)
 
 
 def noun(name: str) -> str:
     """The name of a statistic inside a sentence: `accuracy`, `macro-F1`; an unknown one, such as a label, as it is."""
-    told = STATISTICS.get(name)
-    return name if told is None else told[:1].lower() + told[1:]
+    told = statistic(name)
+    return told if told == name else told[:1].lower() + told[1:]
 
 
 def change_of(difference: Difference) -> numbers.Change:
@@ -124,26 +127,30 @@ def verdict(pair: Pair) -> VerdictWord:
 
 
 def not_beaten(summary: Summary) -> str:
-    """The baselines whose accuracy the judge does not exceed, with their figures; "" where it beats them all."""
+    """`the baseline majority (41.60%)`: whose accuracy the judge does not exceed; "" where it beats them all."""
     mine = summary.accuracy.mean
     told = [
         f"{baseline.name} ({numbers.percent(baseline.accuracy)})"
         for baseline in summary.baselines
         if mine is not None and baseline.accuracy is not None and mine <= baseline.accuracy
     ]
-    return " and ".join(told)
+    return f"the {'baselines' if len(told) > 1 else 'baseline'} {' and '.join(told)}" if told else ""
 
 
 def name_of(pair: Pair, pairs: Sequence[Pair]) -> str:
     """The judge, with what tells it from the other pairs of the same judge."""
     meta = pair.after.meta
     twins = [other.after.meta for other in pairs if other.after.meta.get("judge") == meta.get("judge")]
-    told = [str(meta.get("judge", "?"))]
+    told = [judge_of(meta)]
     for pick in (language_of, model_of, dataset_of, prompt_of, lambda run: str(run.get("run_id", "?"))):
         if len(twins) > 1 and len({pick(twin) for twin in twins}) > 1:
             told.append(pick(meta))
             twins = [twin for twin in twins if pick(twin) == pick(meta)]
     return " · ".join(told)
+
+
+def judge_of(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("judge") or "?")
 
 
 def language_of(meta: Mapping[str, Any]) -> str:
@@ -160,7 +167,7 @@ def model_of(meta: Mapping[str, Any]) -> str:
 
 def prompt_of(meta: Mapping[str, Any]) -> str:
     """The version, with what was edited in it."""
-    return str(meta.get("prompt", "?"))
+    return str(meta.get("prompt") or "?")
 
 
 def dataset_of(meta: Mapping[str, Any]) -> str:

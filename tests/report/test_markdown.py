@@ -63,7 +63,7 @@ def test_the_published_rows_stand_on_the_first_screen() -> None:
     """The pull request's table, row by row."""
     screen = "\n".join(first_screen(render(made.pair())))
 
-    assert "| `faithfulness` | 137 | before | 70.07% ± 0.00% | 65.14% ± 0.26% |" in screen
+    assert "| `faithfulness` | 137 records | before | 70.07% ± 0.00% | 65.14% ± 0.26% |" in screen
     assert "| after | 69.34% ± 1.26% | 64.39% ± 1.99% |" in screen
     assert "| difference | −0.7 [−3.2, +1.8], visible from 6.4: **cannot tell** |" in screen
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from eva.metrics.results import Baseline, FlipCounts, SliceDifference, Spread
-from eva.report import headline, sections, words
+from eva.report import main_table, sections, words
 from eva.report.blocks import Flips, Line, Paragraph, Quoted, Report, Strong, Table
-from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, votes_of
+from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, rule_breaks_of, votes_of
+from eva.report.noise import stability_of
 from tests.report import made
 
 
@@ -58,27 +59,28 @@ def changed(verdict: Any, statistic: str = "accuracy", **fields: Any) -> Pair:
             changed("cannot tell", low=-0.01, high=0.11),
             (
                 "It cannot be told whether faithfulness changed: accuracy 70.00% → 75.00%, +5.0 points "
-                "(95% interval [−1.0, +11.0]); this dataset shows changes of 6.4 points or more."
+                "(95% interval [−1.0, +11.0]). This dataset can show changes of 6.4 points or more."
             ),
         ),
         (
             changed("cannot tell", p_value=0.0625),
             (
                 "It cannot be told whether faithfulness changed: accuracy 70.00% → 75.00%, +5.0 points "
-                "(95% interval [+1.0, +9.0]); the permutation test does not agree (p = 0.063); "
-                "this dataset shows changes of 6.4 points or more."
+                "(95% interval [+1.0, +9.0]). The interval leaves out 0, but the permutation test does not agree "
+                "(p = 0.063). This dataset can show changes of 6.4 points or more."
             ),
         ),
         (
             changed("moved", "mean_score", before=0.812, after=0.829, low=0.008, high=0.026),
             (
-                "faithfulness: 6.0% of the items changed, +2.0 [−1.0, +5.0] points over the A/A floor; "
-                "the mean score moved: 0.812 → 0.829, +0.017 (95% interval [+0.008, +0.026])."
+                "faithfulness: 6.0% of the verdicts differ: +2.0 [−1.0, +5.0] points against the A/A floor "
+                "(what differs when nothing changed). The mean score changed: 0.812 → 0.829, +0.017 (95% interval "
+                "[+0.008, +0.026])."
             ),
         ),
         (
             changed("not measured", before=None, low=None, high=None),
-            "faithfulness could not be measured on both sides: accuracy undefined → 75.00%, undefined points.",
+            "faithfulness could not be measured on both sides: accuracy undefined → 75.00%.",
         ),
     ],
 )
@@ -102,8 +104,8 @@ def test_the_first_sentence_of_several_judges_counts_them_worst_first() -> None:
 def test_the_main_table_is_the_one_of_the_pull_request_with_the_difference_below() -> None:
     """Mean ± run-to-run std per arm, then difference, interval, smallest visible change and verdict."""
     assert table(sections.comparison_report([made.pair()]), "headline") == [
-        ["faithfulness", "137", "before", "70.07% ± 0.00%", "65.14% ± 0.26%"],
-        ["us.anthropic.claude-opus-4-6-v1", "", "after", "69.34% ± 1.26%", "64.39% ± 1.99%"],
+        ["faithfulness", "137 records", "before", "70.07% ± 0.00%", "65.14% ± 0.26%"],
+        ["us.anthropic.claude-opus-4-6-v1", "all labelled", "after", "69.34% ± 1.26%", "64.39% ± 1.99%"],
         [
             "",
             "",
@@ -122,7 +124,7 @@ def test_a_judge_without_labels_has_a_table_of_its_own() -> None:
     )
 
     assert table(report, "headline", 0)[0][0] == "a"
-    assert table(report, "headline", 1)[0] == ["b", "137", "before", "0.812"]
+    assert table(report, "headline", 1)[0] == ["b", "137 records", "before", "0.812"]
 
 
 def test_arms_that_share_only_some_items_say_so_in_the_table() -> None:
@@ -137,11 +139,12 @@ def test_arms_that_share_only_some_items_say_so_in_the_table() -> None:
 
 
 def test_items_that_are_not_records_are_told_beside_them() -> None:
-    """100 conversations, 479 turns."""
+    """100 conversations, 479 turns, 137 of them labelled: every n says what it counts."""
     meta = made.meta("conciseness", "v2", dataset={"name": "c", "records": 100, "items": 479})
     pair = made.pair(compared=made.comparison(n_items=479), after=replace(made.pair().after, meta=meta))
 
-    assert table(sections.comparison_report([pair]), "headline")[0][1] == "100 (479 items)"
+    rows = table(sections.comparison_report([pair]), "headline")
+    assert [row[1] for row in rows] == ["100 records", "479 items", "137 labelled"]
 
 
 def test_flips_are_told_worst_first_with_the_majority_s_reason() -> None:
@@ -182,24 +185,38 @@ def test_a_failure_that_all_repeats_share_is_named() -> None:
     assert block.rows[0].after == "no verdict: no_json"
 
 
-def test_counts_of_flips_in_one_line() -> None:
-    """Labelled kinds for labelled data, up and down without."""
-    unlabelled = made.comparison(flips=(), counts=FlipCounts(0, 0, 0, 2, 226, 148, 1200, None))
-    told = []
-    for pair in (made.pair(), made.pair(compared=unlabelled)):
-        part = next(part for part in sections.comparison_report([pair]).sections if part.key == "flips")
-        assert isinstance(part.blocks[0], Paragraph)
-        told.append((plain(part.title), plain(part.blocks[0].line)))
-
-    assert told[0] == (
-        "Flips: 1 broken, 1 fixed, 1 undecided",
-        (
-            "Flips: fixed 1 · broken 1 · moved 0 · undecided 1 · unchanged 134 · "
-            "exact McNemar p > 0.999 · unreadable 1 of 411 → 1 of 411"
-        ),
+def test_counts_of_flips_stand_once_each_with_its_meaning() -> None:
+    """Labelled kinds for labelled data, up and down without; the title says how many of how many, and no kind again."""
+    unlabelled = made.pair(
+        compared=made.comparison(flips=(), counts=FlipCounts(0, 0, 0, 2, 226, 148, 1200, None)),
+        after=replace(made.pair().after, summary=made.summary(n_labelled=0)),
     )
-    assert told[1][0] == "Flips: 2 undecided, 148 down, 226 up"
-    assert told[1][1].startswith("Flips: undecided 2 · up 226 · down 148 · unchanged 1,200 ·")
+    report = sections.comparison_report([made.pair()])
+    part = next(part for part in report.sections if part.key == "flips")
+
+    assert plain(part.title) == "Flips: 3 of 137 items"
+    assert [(row[0], row[2]) for row in table(report, "flips")] == [
+        ("broken", "1"),
+        ("undecided", "1"),
+        ("fixed", "1"),
+        ("unchanged", "134"),
+    ]
+    assert table(report, "flips")[0][1] == "right before, wrong after"
+    assert isinstance(part.blocks[1], Paragraph)
+    assert plain(part.blocks[1].line) == (
+        "Fixed against broken, exact McNemar test: p > 0.999. Unreadable verdicts: 1 of 411 before, 1 of 411 after."
+    )
+    rows = table(sections.comparison_report([unlabelled]), "flips")
+    assert [row[0] for row in rows] == ["undecided", "down", "up", "unchanged"]
+
+
+def test_a_moved_item_is_explained_where_it_is_counted() -> None:
+    """Both verdicts wrong, but different."""
+    pair = made.pair(compared=made.comparison(counts=FlipCounts(0, 0, 4, 0, 0, 0, 133, None)))
+    rows = table(sections.comparison_report([pair]), "flips")
+
+    assert [row[0] for row in rows] == ["broken", "moved", "fixed", "unchanged"]
+    assert rows[1][1].startswith("both verdicts wrong, but different")
 
 
 def test_small_slices_hide_the_point_and_never_the_interval() -> None:
@@ -245,7 +262,147 @@ def test_more_judges_than_the_first_screen_holds_are_all_told_below() -> None:
     assert len(table(report, "headline")) == 9
     assert isinstance(legend, Paragraph)
     assert plain(legend.line).startswith("3 more judges below.")
+    assert plain(next(part for part in report.sections if part.key == "judges").title) == "All 6 judges"
     assert len(table(report, "judges")) == 18
+
+
+def test_edits_of_one_judge_are_one_judge() -> None:
+    """Four edits are four comparisons of one judge, in the title, in the outcome and below the table."""
+    edits = [
+        made.pair(after=replace(made.pair().after, meta=made.meta("faithfulness", f"v1 (rules.r{n}=null)")))
+        for n in range(4)
+    ]
+    report = sections.comparison_report(edits)
+
+    assert plain(report.title) == "Judge faithfulness · 4 prompts against v1 · 4 comparisons"
+    assert plain(report.outcome[0]).startswith("Of 4 comparisons, for 4 it cannot be told whether anything changed (")
+    legend = next(block for block in report.sections[0].blocks if isinstance(block, Paragraph))
+    assert plain(legend.line).startswith("1 more comparison below.")
+
+
+def test_the_title_names_judges_prompts_model_and_data() -> None:
+    """One judge with all of it, several with how many there are."""
+    pair = made.pair()
+
+    assert plain(sections.run_report(pair.after).title) == (
+        "Judge faithfulness · prompt v2 · us.anthropic.claude-opus-4-6-v1 · dataset faithfulness (137 items)"
+    )
+    assert plain(sections.comparison_report([pair]).title) == (
+        "Judge faithfulness · prompt v1 → v2 · us.anthropic.claude-opus-4-6-v1 · dataset faithfulness (137 items)"
+    )
+    two = sections.comparison_report([made.pair("a"), made.pair("b")])
+    assert plain(two.title) == "2 judges · prompt v1 → v2 · 2 comparisons"
+
+
+@pytest.mark.parametrize("status", ["interrupted", "failed"])
+def test_a_run_that_did_not_end_says_so_first(status: str) -> None:
+    """Status, how many of how many verdicts, and how it goes on; in a comparison with the side."""
+    meta = made.meta("faithfulness", "v2", status=status, error="QuotaError: no credit" if status == "failed" else None)
+    arm = replace(made.pair().after, meta=meta, readings={"verdicts": 212, "readable_first": 211})
+    how = {"interrupted": "was interrupted", "failed": "failed (QuotaError: no credit)"}[status]
+    rest = (
+        f"{how}: 212 of 411 verdicts are there. All its numbers are of these alone. "
+        "The same command goes on where it stopped: python run.py judge=faithfulness prompt=v2 seeds=3"
+    )
+
+    assert plain(sections.run_report(arm).outcome[0]) == f"This run {rest}"
+    compared = sections.comparison_report([made.pair(after=arm)])
+    assert [plain(told) for told in compared.outcome[1:]] == [f"The after run {rest}"]
+
+
+def test_lost_calls_are_told_first() -> None:
+    """They count as wrong and are no fault of the judge."""
+    arm = replace(made.pair().after, meta=made.meta("faithfulness", "v2", lost=2))
+
+    assert plain(sections.run_report(arm).outcome[0]).startswith("2 calls of this run got no reply. ")
+
+
+def test_both_accuracies_stand_together_by_name() -> None:
+    """Each once; without unreadable verdicts there is only one."""
+    report = sections.run_report(made.pair().after)
+    rows = table(report, "headline")
+
+    assert [row[:2] for row in rows[:2]] == [
+        ["Accuracy, unreadable counts as wrong", "69.34% ± 1.26%"],
+        ["Accuracy among readable", "70.25%"],
+    ]
+    assert "70.25" not in str([part for part in report.sections if part.key != "headline"])
+    whole = replace(made.pair().after, summary=made.summary(failures={}))
+    assert "Accuracy among readable" not in [row[0] for row in table(sections.run_report(whole), "headline")]
+
+
+def test_some_items_without_a_label_are_counted_apart() -> None:
+    """`198 labelled items (of 200)`."""
+    arm = replace(made.pair().after, summary=made.summary(n_items=200, n_labelled=198))
+
+    assert " of 198 labelled items (of 200) in 112 clusters" in plain(sections.run_report(arm).outcome[0])
+
+
+def test_replies_that_break_a_rule_were_read() -> None:
+    """A part of their own with both labels and counts; the unreadable ones are not among them."""
+    row = {"broken_rules": ["overall_is_not_the_rule"], "model_label": "2", "label": "1"}
+    breaks = rule_breaks_of([row, row, row | {"model_label": "3"}, row | {"broken_rules": []}])
+    arm = replace(made.pair().after, summary=made.summary(failures={}), rule_breaks=breaks)
+    report = sections.run_report(arm)
+
+    assert table(report, "rules") == [
+        ["overall_is_not_the_rule", "2", "1", "2"],
+        ["overall_is_not_the_rule", "3", "1", "1"],
+    ]
+    assert "failures" not in {part.key for part in report.sections}
+    compared = sections.comparison_report([made.pair(after=arm)])
+    assert table(compared, "rules")[0] == ["overall_is_not_the_rule", "2", "1", "0", "2"]
+
+
+def test_broken_rules_are_counted_without_the_verdict_rows_too() -> None:
+    """From the summary; the labels are not known then."""
+    arm = replace(made.pair().after, summary=made.summary(broken_rules={"turn_repeated": 3}))
+
+    assert table(sections.run_report(arm), "rules") == [["turn_repeated", "–", "–", "3"]]
+
+
+def test_coverage_is_no_kind_of_failure() -> None:
+    """It stands by its name above the kinds."""
+    part = next(part for part in sections.comparison_report([made.pair()]).sections if part.key == "failures")
+
+    assert isinstance(part.blocks[0], Paragraph)
+    assert plain(part.blocks[0].line) == "Coverage (labelled items with a readable verdict): 99.8% → 99.8%."
+    assert [row[0] for row in table(sections.comparison_report([made.pair()]), "failures")] == [
+        "no_json",
+        "class 1",
+        "language en",
+    ]
+
+
+def test_stability_of_nothing_is_undefined() -> None:
+    """Where no verdict could be read the repeats agree on nothing: no 100%."""
+    arm = made.pair().after
+    arm = replace(arm, summary=made.summary(failures={"no_json": 411}), readings={"verdicts": 411, "readable_first": 0})
+    part = next(part for part in sections.run_report(arm).sections if part.key == "noise")
+
+    assert "): undefined: no verdict could be read" in str(part.blocks)
+    assert "96.00%" not in str(part.blocks)
+    assert stability_of(arm).value is None
+    assert stability_of(replace(arm, readings=None)).value is None
+    assert stability_of(made.pair().after).value == 0.96
+
+
+def test_up_and_down_are_explained_in_the_judge_s_labels() -> None:
+    """The floor has a row of its own."""
+    report = sections.comparison_report([made.pair()])
+    part = next(part for part in report.sections if part.key == "noise")
+
+    assert [row[0] for row in table(report, "noise")] == [
+        "before against itself",
+        "after against itself",
+        "A/A floor: mean of these",
+        "before against after",
+    ]
+    assert table(report, "noise")[2][1:] == ["4.0%", "5.5", "2.9", "3"]
+    assert isinstance(part.blocks[1], Paragraph)
+    assert plain(part.blocks[1].line).startswith(
+        "Up: the second verdict is nearer to 3, the best label. Down: it is nearer to 1, the worst."
+    )
 
 
 def test_two_pairs_of_one_judge_are_told_apart() -> None:
@@ -288,17 +445,17 @@ def test_a_run_report_says_when_a_judge_does_not_beat_a_constant_answer() -> Non
     weak = replace(made.pair().after, summary=made.summary(accuracy_spread=Spread(0.40, 0.01)))
 
     told = [plain(line) for line in sections.run_report(weak).outcome]
-    assert told[1] == "It does not beat always-1 (41.60%)."
+    assert told[1] == "It does not beat the baseline always-1 (41.60%)."
     assert len(sections.run_report(made.pair().after).outcome) == 1
 
 
 def test_a_run_report_keeps_interval_and_run_std_apart() -> None:
-    """`69.34% [61.9, 77.7] · 137 items, 112 clusters · 3 repeats, run std 1.3`."""
+    """The interval behind the figure, the std at the end, each by its name."""
     told = plain(sections.run_report(made.pair().after).outcome[0])
 
     assert told == (
-        "faithfulness agrees with the human labels on 69.34% [61.9, 77.7] · 137 items, 112 clusters · "
-        "3 repeats, run std 1.3."
+        "faithfulness agrees with the human labels on 69.34% [61.9, 77.7] of 137 labelled items in 112 clusters, "
+        "3 repeats, run-to-run std 1.3 points."
     )
 
 
@@ -352,7 +509,9 @@ def both(first: Any, second: Any, **changes: Any) -> Pair:
 
 def test_accuracy_and_macro_f1_decide_together() -> None:
     """One better and one worse is mixed, said so, and counts as worse; a better one never hides the other."""
-    assert outcome(both("better", "worse")).startswith("faithfulness: accuracy better, macro-F1 worse: mixed: accuracy")
+    assert outcome(both("better", "worse")).startswith(
+        "faithfulness: accuracy got better, macro-F1 got worse: a mixed outcome. Accuracy 96.00% → 98.00%"
+    )
     assert words.verdict(both("better", "worse")) == "worse"
     assert words.verdict(both("better", "cannot tell")) == "cannot tell"
     assert words.verdict(both("better", "same")) == "same"
@@ -364,7 +523,9 @@ def test_the_outcome_names_a_baseline_that_is_not_beaten() -> None:
     """The after arm at the baseline's accuracy does not beat it."""
     after = replace(made.pair().after, summary=made.summary(baselines=(Baseline("always-1", 0.99, 0.2),)))
 
-    assert "; after the change it does not beat always-1 (99.00%)." in outcome(both("better", "better", after=after))
+    assert " After the change it does not beat the baseline always-1 (99.00%)." in outcome(
+        both("better", "better", after=after)
+    )
 
 
 def test_with_one_repeat_the_legend_explains_no_plus_minus() -> None:
@@ -373,8 +534,8 @@ def test_with_one_repeat_the_legend_explains_no_plus_minus() -> None:
     pair = made.pair()
     single = replace(pair, before=replace(pair.before, summary=one), after=replace(pair.after, summary=one))
 
-    assert "±" not in headline.noise_legend([single])
-    assert "±" in headline.noise_legend([pair])
+    assert "±" not in main_table.noise_legend([single])
+    assert "±" in main_table.noise_legend([pair])
 
 
 def unlabelled(*verdicts: tuple[str, Any], between: float = 1.0, **changes: Any) -> Pair:
@@ -387,8 +548,11 @@ def test_without_labels_the_share_that_changed_stands_beside_a_mean_that_stayed(
     """Moves that cancel leave the mean as it was; the sentence says both, and names the mean."""
     told = outcome(unlabelled(("mean_score", "same")))
 
-    assert told.startswith("faithfulness: 100.0% of the items changed, +2.0 [−1.0, +5.0] points over the A/A floor; ")
-    assert "the mean score stayed the same within the margin: 0.500 → 0.500" in told
+    assert told.startswith(
+        "faithfulness: 100.0% of the verdicts differ: +2.0 [−1.0, +5.0] points against the A/A floor (what differs when "
+        "nothing changed). "
+    )
+    assert "The mean score stayed the same within the margin: 0.500 → 0.500" in told
 
 
 def test_on_scales_without_an_order_every_label_decides_under_its_own_name() -> None:
@@ -396,8 +560,8 @@ def test_on_scales_without_an_order_every_label_decides_under_its_own_name() -> 
     pair = unlabelled(("label=Yes/rate", "same"), ("label=NO/rate", "moved"))
 
     assert words.verdict(pair) == "moved"
-    assert "label=Yes/rate stayed" in outcome(pair)
-    assert "label=NO/rate moved" in outcome(pair)
+    assert "The share of Yes stayed the same" in outcome(pair)
+    assert "The share of NO changed" in outcome(pair)
 
 
 def test_verdicts_that_are_all_alike_are_said_first_and_a_missing_interval_is_explained() -> None:
@@ -408,7 +572,9 @@ def test_verdicts_that_are_all_alike_are_said_first_and_a_missing_interval_is_ex
     counts = FlipCounts(0, 0, 0, 0, 0, 0, 137, None)
     told = outcome(made.pair(compared=made.comparison(differences=(same,), floor=floor, counts=counts, flips=())))
 
-    assert told.startswith("no verdict differs; ".capitalize())
+    assert told.startswith(
+        "Every verdict is the same before and after, but this dataset cannot tell whether faithfulness changed: accuracy"
+    )
     assert "(no interval: one cluster)" in told
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -35,7 +36,7 @@ def test_no_cell_is_cropped(width: int) -> None:
         for name in ("mean_score", "mae", "weighted_kappa")
     )
     shown = render(made.pair(compared=made.comparison(differences=wide)), width=width, detail="full")
-    table = shown.partition("Every statistic")[2].partition("“Within one std”")[0]
+    table = shown.partition("Every statistic")[2].partition("“Visible from”")[0]
 
     letters = "".join(table.split())
     assert letters.count("tell") == letters.count("cannot") == 3
@@ -78,9 +79,9 @@ def test_the_terminal_s_environment_changes_nothing(monkeypatch: pytest.MonkeyPa
 
 def test_the_outcome_comes_first() -> None:
     """Title, then the sentence."""
-    lines = render(made.pair()).splitlines()
+    lines = render(made.pair(), width=120).splitlines()
 
-    assert lines[0] == "Judge faithfulness, prompt v1 → v2"
+    assert lines[0].startswith("Judge faithfulness · prompt v1 → v2 · ")
     assert lines[1].startswith("It cannot be told whether faithfulness changed")
 
 
@@ -95,3 +96,21 @@ def test_short_leaves_out_what_full_shows() -> None:
     """A run's end is a screen, not a book."""
     assert "Every statistic" not in render(made.pair())
     assert "Every statistic" in render(made.pair(), detail="full")
+
+
+@pytest.mark.parametrize("detail", ["short", "full"])
+def test_no_run_id_is_broken(detail: str) -> None:
+    """In no table and in no list, whatever the number of columns beside it."""
+    ids = [f"faithfulness-{prompt}-local-en-20261201T022501-{prompt}0f852" for prompt in ("v1", "v2")]
+    pair = made.pair()
+    before, after = (
+        replace(arm, meta={**arm.meta, "run_id": run}) for arm, run in zip((pair.before, pair.after), ids, strict=True)
+    )
+    pair = replace(pair, before=before, after=after)
+    several = [pair, replace(pair, before=before, after=replace(after, meta={**after.meta, "language": "fr"}))]
+
+    run_page = terminal.render(sections.run_report(after, comparison=pair), detail=detail)  # type: ignore[arg-type]  # both words
+    for text in (render(pair, detail=detail), render(*several, detail=detail), run_page):
+        places = [place for place in range(len(text)) if text.startswith("faithfulness-v", place)]
+        assert all(text.startswith(tuple(ids), place) for place in places)
+        assert places
