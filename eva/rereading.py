@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from eva.types import Verdict
 
 @dataclass(frozen=True)
 class Change:
-    """One verdict that reads differently now: labels, or kinds of failure."""
+    """One verdict that reads differently now: its label or kind of failure, or else its flags or its dimensions' labels."""
 
     item_id: str
     repeat: int
@@ -53,7 +55,7 @@ def reread(folder: RunFolder, *, home: Path) -> Reread:
         wanted=len(wanted),
         replies=len(replies),
         verdicts=len(verdicts),
-        changed=tuple(_change(row, verdict) for row, verdict in pairs if _said(row) != _outcome(verdict)),
+        changed=tuple(_change(row, verdict) for row, verdict in pairs if _seen(row) != _found(verdict)),
         labelled=len(labelled),
         right_before=sum(_text(row["label"]) == _text(row["gold"]) for row, _ in labelled),
         right_now=sum(verdict.label == _text(row["gold"]) for row, verdict in labelled),
@@ -61,7 +63,28 @@ def reread(folder: RunFolder, *, home: Path) -> Reread:
 
 
 def _change(row: dict[str, Any], verdict: Verdict) -> Change:
-    return Change(verdict.item_id, verdict.repeat, _said(row), _outcome(verdict), _text(row["gold"]))
+    before, after = _said(row), _outcome(verdict)
+    if before == after:  # then what differs stands beside the label
+        before, after = (f"{label} ({flags}{dimensions})" for label, flags, dimensions in (_seen(row), _found(verdict)))
+    return Change(verdict.item_id, verdict.repeat, before, after, _text(row["gold"]))
+
+
+def _seen(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Label or failure, flags and dimensions as they stand in the verdict table."""
+    return _said(row), _flags(row["flags"]), _dimensions(json.loads(str(row["dimensions"] or "{}")))
+
+
+def _found(verdict: Verdict) -> tuple[str, str, str]:
+    """The same of a verdict that was read now."""
+    return _outcome(verdict), _flags(verdict.flags), _dimensions(verdict.dimensions)
+
+
+def _flags(flags: Iterable[str]) -> str:
+    return ", ".join(flags) or "no flags"
+
+
+def _dimensions(labels: Mapping[str, str]) -> str:
+    return "".join(f", {name} {labels[name]}" for name in sorted(labels))
 
 
 def _outcome(verdict: Verdict) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from eva.commands.places import add_filters, add_home, home_of, run_or_version
+from eva.replies.fields import one_line
 
 HELP = "read a run's stored replies again"
 SHOWN = 30
@@ -29,7 +30,7 @@ def run(given: argparse.Namespace) -> int:
     )
     for change in result.changed[:SHOWN]:
         print(
-            f"  {change.item_id} repeat {change.repeat}: {change.before} → {change.after} (gold {change.gold or 'none'})"
+            f"  {one_line(change.item_id)} repeat {change.repeat}: {change.before} → {change.after} (gold {change.gold or 'none'})"
         )
     if len(result.changed) > SHOWN:
         print(f"  and {len(result.changed) - SHOWN} more")
