@@ -8,8 +8,8 @@ from eva.gate import combine
 from eva.metrics.results_moved import PackFinding
 from eva.pack_rules import pack_rules
 from eva.report import html, markdown
-from eva.report.blocks import Report, line
-from eva.report.packs import packs_blocks, packs_section
+from eva.report.blocks import Report, Section, line
+from eva.report.packs import packs_blocks, packs_title
 from tests.report.made import HOSTILE
 
 GOOD = PackFinding("glosses", "a#1", "0", "become", "pass", 3, 3, 3, "1", "0", "0 in 3 of 3 repeats, 3 needed")
@@ -19,6 +19,10 @@ OPEN = replace(GOOD, pack="plain", item_id="c#3", outcome="cannot tell", told="i
 
 def text_of(told: tuple[object, ...]) -> str:
     return "".join(run if isinstance(run, str) else str(getattr(run, "text", "")) for run in told)
+
+
+def page(found: list[PackFinding]) -> Report:
+    return Report(line("t"), (line("o"),), (Section("packs", packs_title(found), packs_blocks(found)),))
 
 
 def test_one_rule_a_pack() -> None:
@@ -36,18 +40,12 @@ def test_one_rule_a_pack() -> None:
 
 
 def test_the_report_tells_failed_items_first() -> None:
-    section = packs_section([GOOD, BAD, OPEN])
-    assert section is not None
-    page = Report(line("t"), (line("o"),), (section,))
-    text = markdown.render(page)
+    text = markdown.render(page([GOOD, BAD, OPEN]))
 
     assert "1 of 3 as they should be" in text
     assert text.index("b#2") < text.index("c#3") < text.index("a#1")
-    assert packs_section([]) is None
     assert packs_blocks([]) == ()
 
 
 def test_hostile_ids_and_notes_stay_text() -> None:
-    section = packs_section([replace(BAD, item_id=HOSTILE, note=HOSTILE, pack=HOSTILE)])
-    assert section is not None
-    assert "<script>alert" not in html.render(Report(line("t"), (line("o"),), (section,)))
+    assert "<script>alert" not in html.render(page([replace(BAD, item_id=HOSTILE, note=HOSTILE, pack=HOSTILE)]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from eva.edges.price_table import MILLION, Price, listed_price, table_version
 from eva.errors import ConfigError
 from eva.types import ModelSpec, Reply, Usage
@@ -75,14 +73,3 @@ def cost_of(usage: Usage, price: Price) -> float | None:
     paid += audio * (price.audio_input or 0.0)
     paid += (usage.output_tokens - reasoning) * price.output + reasoning * price.reasoning
     return paid / MILLION
-
-
-def prefix_share(replies: Iterable[Reply]) -> float | None:
-    """Share of prompt tokens that the server took from its kept prefix, over the calls made now; None if not told."""
-    pairs = [
-        (reply.usage.cached_tokens, reply.usage.input_tokens)
-        for reply in replies
-        if not reply.cached and reply.usage.cached_tokens is not None and reply.usage.input_tokens
-    ]
-    total = sum(count for _, count in pairs if count)
-    return None if not total else sum(kept for kept, _ in pairs if kept is not None) / total

@@ -7,7 +7,7 @@ from typing import Final
 
 from eva.metrics.results_moved import Attribution, Direction, MovedExample, MovedGroup
 from eva.report import numbers
-from eva.report.blocks import Block, Column, Line, Paragraph, Quoted, Section, Strong, Table, line
+from eva.report.blocks import Block, Column, Line, Paragraph, Quoted, Strong, Table, line
 
 WORDS: Final[Mapping[Direction, str]] = {
     "down": "to a worse label",
@@ -19,12 +19,6 @@ _NOTE: Final = (
     "What explains a move stands on the side with the worse label: flags first, then the words that set explanations "
     "apart"
 )
-
-
-def attribution_section(found: Attribution) -> Section | None:
-    """The whole part; None where nothing moved."""
-    blocks = attribution_blocks(found)
-    return Section("attribution", line("Why items moved, by their explanations"), blocks) if blocks else None
 
 
 def attribution_blocks(found: Attribution | None) -> tuple[Block, ...]:

@@ -12,7 +12,11 @@ from eva.report import numbers, words
 from eva.report.blocks import Block, Bullets, Column, Command, Line, Quoted, Strong, Table, line
 from eva.report.inputs import Arm, Pair
 
-SPEND_COLUMNS = ("Run", "Calls", "From the store", "Input tokens", "Output tokens", "Cost")
+SPEND_COLUMNS = ("Run", "Calls", "From the store", "Input tokens", "Kept prefix", "Output tokens", "Cost")
+SPEND_NOTE = (
+    "Calls answered from the store cost nothing now. “Kept prefix” is the share of the input tokens that the model had read "
+    "in an earlier call and kept."
+)
 
 
 def runs_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
@@ -52,10 +56,16 @@ def spend_blocks(arms: Iterable[tuple[str, Arm]]) -> tuple[Block, ...]:
     for side, arm in arms:
         spend = arm.spend or {}
         told = [numbers.count(spend.get(key)) for key in ("calls", "cached", "input_tokens", "output_tokens")]
+        told.insert(3, _kept_prefix(spend))
         told.append(numbers.money(spend.get("cost_usd")))
         rows.append((_side(side), *(line(cell) for cell in told)))
     columns = (Column(SPEND_COLUMNS[0]), *(Column(name, "right") for name in SPEND_COLUMNS[1:]))
-    return (Table(columns, tuple(rows), note="Calls answered from the store cost nothing now."),)
+    return (Table(columns, tuple(rows), note=SPEND_NOTE),)
+
+
+def _kept_prefix(spend: Mapping[str, Any]) -> str:
+    kept, read = spend.get("prefix_cached_tokens"), spend.get("input_tokens")
+    return numbers.percent(kept / read if kept is not None and read else None, 1, missing=numbers.UNKNOWN)
 
 
 def reproduce_blocks(pairs: Sequence[Pair], *, command: str = "") -> tuple[Block, ...]:

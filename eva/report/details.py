@@ -32,7 +32,25 @@ def statistics_blocks(pair: Pair) -> tuple[Block, ...]:
         "difference that was seen. “Within one std”: the difference is no larger than the larger run-to-run std. That is "
         "the older criterion; it ignores which items were drawn, and decides nothing here.",
     )
-    return table, IntervalPlot(tuple(_interval_row(difference) for difference in pair.comparison.differences))
+    return (
+        table,
+        *_why_not(pair),
+        IntervalPlot(tuple(_interval_row(difference) for difference in pair.comparison.differences)),
+    )
+
+
+def _why_not(pair: Pair) -> tuple[Block, ...]:
+    """Why a statistic shows no smallest visible change, or no number of items: one line a reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in pair.comparison.differences:
+        for what, value, why in (
+            ("smallest visible change", one.smallest_visible, one.visible_note),
+            ("number of items needed", one.items_needed, one.needed_note),
+        ):
+            if value is None and why:
+                reasons.setdefault(f"{what}: {why}", []).append(words.noun(one.statistic))
+    told = tuple(line(f"no {reason} (", Quoted(", ".join(names)), ")") for reason, names in reasons.items())
+    return (Bullets(told),) if told else ()
 
 
 def flags_blocks(pair: Pair) -> tuple[Block, ...]:
@@ -42,7 +60,10 @@ def flags_blocks(pair: Pair) -> tuple[Block, ...]:
         return ()
     names = ("Flag", "Items", "Clusters", "Rate, points", "p, adjusted", "Verdict")
     columns = tuple(Column(name, "left" if name in {"Flag", "Verdict"} else "right") for name in names)
-    moved = Table(columns, tuple(_flag_row(flag) for flag in flags), optional=True)
+    note = (
+        "Before → after. Adjusted: Benjamini–Hochberg over all flags. The rate is the share of items that are flagged."
+    )
+    moved = Table(columns, tuple(_flag_row(flag) for flag in flags), note=note, optional=True)
     rows = tuple(
         (
             line(Quoted(flag.flag, limit=60)),
@@ -76,9 +97,9 @@ def slices_blocks(pair: Pair) -> tuple[Block, ...]:
             ),
             Column("Verdict"),
         )
-        families = sorted({part.difference.family for part in slices if part.difference.family})
-        note = f"Point estimates of slices under {words.FEW_ITEMS} items are not printed."
-        note += f" Adjusted: {', '.join(families)}." if families else ""
+        families = {part.by: part.difference.family for part in slices if part.difference.family}
+        note = f"“few”: under {words.FEW_ITEMS} items, so that only the interval is printed."
+        note += f" Adjusted p: {', '.join(f'{by} by {how}' for by, how in families.items())}." if families else ""
         tables.append(Table(columns, tuple(_slice_row(part) for part in slices), note=note, optional=True))
     return tuple(tables)
 

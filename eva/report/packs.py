@@ -7,14 +7,9 @@ from typing import Final
 
 from eva.metrics.results_moved import PackFinding, PackOutcome
 from eva.report import numbers
-from eva.report.blocks import Block, Column, Line, Paragraph, Quoted, Section, Strong, Table, line
+from eva.report.blocks import Block, Column, Line, Paragraph, Quoted, Strong, Table, line
 
 ORDER: Final[tuple[PackOutcome, ...]] = ("fail", "cannot tell", "pass")
-
-
-def packs_section(found: Sequence[PackFinding]) -> Section | None:
-    """The whole part; None where no pack was given."""
-    return Section("packs", packs_title(found), packs_blocks(found)) if found else None
 
 
 def packs_title(found: Sequence[PackFinding]) -> Line:

@@ -112,7 +112,7 @@ def slices_blocks(arm: Arm) -> tuple[Block, ...]:
     rows = tuple(_slice_row(part, "accuracy" if labelled else "mean_score") for part in arm.summary.slices)
     value = "Accuracy" if labelled else "Mean score"
     columns = (Column("Slice"), *(Column(name, "right") for name in ("Items", "Clusters", value, "95% interval")))
-    note = f"Point estimates of slices under {words.FEW_ITEMS} items are not printed."
+    note = f"“few”: under {words.FEW_ITEMS} items, so that only the interval is printed."
     return (Table(columns, rows, note=note, optional=True),) if rows else ()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from eva.edges import price_table
 from eva.edges.price_table import Price, facts_of, listed_price, table
-from eva.edges.pricing import check_price, cost_of, cost_usd, prefix_share, price_for, price_source
+from eva.edges.pricing import check_price, cost_of, cost_usd, price_for, price_source
 from eva.errors import ConfigError
 from eva.types import ModelSpec, Reply, Usage
 
@@ -126,12 +126,3 @@ def test_the_real_table_knows_the_models_that_have_a_file() -> None:
         price = listed_price(model_id, tier=None, input_tokens=1000)
         assert price is not None
         assert 0 < price.cached_input < price.input < price.output
-
-
-def test_the_share_of_kept_prompt_tokens_is_over_calls_made_now() -> None:
-    replies = [
-        reply(Usage(100, 1, cached_tokens=0)), reply(Usage(100, 1, cached_tokens=90)),
-        reply(Usage(100, 1, cached_tokens=100), cached=True), reply(Usage(100, 1)),
-    ]  # fmt: skip
-    assert prefix_share(replies) == pytest.approx(0.45)
-    assert prefix_share([reply(Usage(100, 1))]) is None

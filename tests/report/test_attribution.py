@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from eva.metrics.results_moved import Attribution, MovedExample, MovedGroup
 from eva.report import html, markdown, terminal
-from eva.report.attribution import attribution_blocks, attribution_section
-from eva.report.blocks import Report, line
+from eva.report.attribution import attribution_blocks
+from eva.report.blocks import Report, Section, line
 from tests.report.made import HOSTILE
 
 EXAMPLE = MovedExample("rec#3", "1", "0", "“PIN / Geheimzahl” is heard twice.")
@@ -24,8 +24,7 @@ FOUND = Attribution(
 
 
 def page(found: Attribution) -> Report:
-    section = attribution_section(found)
-    assert section is not None
+    section = Section("attribution", line("Why items moved"), attribution_blocks(found))
     return Report(line("t"), (line("o"),), (section,))
 
 
@@ -44,7 +43,7 @@ def test_a_group_is_a_row() -> None:
 
 
 def test_nothing_moved_is_no_part() -> None:
-    assert attribution_section(replace(FOUND, groups=())) is None
+    assert attribution_blocks(replace(FOUND, groups=())) == ()
     assert attribution_blocks(None) == ()
 
 

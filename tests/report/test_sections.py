@@ -9,7 +9,7 @@ import pytest
 
 from eva.metrics.results import Baseline, FlipCounts, SliceDifference, Spread
 from eva.report import main_table, sections, words
-from eva.report.blocks import Flips, Line, Paragraph, Quoted, Report, Strong, Table
+from eva.report.blocks import Bullets, Flips, Line, Paragraph, Quoted, Report, Strong, Table
 from eva.report.inputs import Pair, conversations_of, facts_of, prompt_changes, rule_breaks_of, votes_of
 from eva.report.noise import stability_of
 from tests.report import made
@@ -251,7 +251,40 @@ def test_spend_that_nobody_knows_is_unknown() -> None:
 
     assert [row[-1] for row in rows] == ["$12.35", "unknown"]
     nothing = made.pair(before=replace(made.pair().before, spend=None))
-    assert table(sections.comparison_report([nothing]), "spend")[0][1:] == ["unknown"] * 5
+    assert table(sections.comparison_report([nothing]), "spend")[0][1:] == ["unknown"] * 6
+
+
+def test_the_kept_prefix_is_a_share_of_what_was_read() -> None:
+    """100 of 400 tokens; unknown where nobody told."""
+    spend = {
+        "calls": 3,
+        "cached": 0,
+        "input_tokens": 400,
+        "prefix_cached_tokens": 100,
+        "output_tokens": 9,
+        "cost_usd": 0,
+    }
+    arm = replace(made.pair().after, spend=spend)
+
+    assert table(sections.run_report(arm), "spend") == [["this run", "3", "0", "400", "25.0%", "9", "$0"]]
+    assert table(sections.run_report(made.pair().after), "spend")[0][4] == "unknown"
+
+
+def test_why_a_statistic_shows_no_smallest_change_is_told() -> None:
+    """One line a reason, with the statistics that it holds for."""
+    told = tuple(
+        made.difference(
+            name, 0.7, 0.7, low=None, high=None, verdict="cannot tell", visible=None, visible_note="5 clusters"
+        )
+        for name in ("accuracy", "macro_f1")
+    )
+    report = sections.comparison_report([made.pair(compared=made.comparison(differences=told))])
+    part = next(part for part in report.sections if part.key == "statistics")
+    reasons = next(block for block in part.blocks if isinstance(block, Bullets))
+
+    assert [plain(reason) for reason in reasons.lines] == [
+        "no smallest visible change: 5 clusters (accuracy, macro-F1)"
+    ]
 
 
 def test_more_judges_than_the_first_screen_holds_are_all_told_below() -> None:
