@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 from eva.errors import ConfigError, UnknownChoice
 from eva.metrics.results import Comparison, Difference, Estimate, Spread, Summary
+from eva.metrics.votes import modal_of, said_by
 from eva.report import numbers, words
 from eva.report.blocks import Bullets, Line, Quoted, Section, Strong, line
 
@@ -246,8 +247,10 @@ def _item_stays(
     if expected is None:
         if has_moved:
             return "fail", "it moved"
-        expected = max((label for label in labels if label is not None), key=lambda label: labels[label], default=None)
-    right = labels[expected] if expected is not None else 0
+        expected, _ = modal_of(said_by(_label(row.get("label")), _label(row.get("failure"))) for row in single)
+        if not labels[expected]:
+            return "cannot tell", f"it has no human label, and its repeats give {expected}"
+    right = labels[expected]
     needed = asked.at_least if asked.at_least is not None else (max(repeats, len(by_repeat)) // 2 + 1)
     told = f"right in {right} of {numbers.counted(max(repeats, len(by_repeat)), 'repeat')}, {needed} asked for"
     if right >= needed:

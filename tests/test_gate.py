@@ -127,6 +127,17 @@ def test_double_rows_are_no_proof() -> None:
     assert told(result, "must not break") == "rec: right in 1 of 3 repeats, 2 asked for, 2 missing or double"
 
 
+@pytest.mark.parametrize("labels", [("3", "3", "1", "1"), ("1", "1", "3", "3"), (None, None, "3"), ("3", None)])
+def test_without_gold_a_tie_is_no_verdict_to_hold(labels: tuple[str | None, ...]) -> None:
+    """Whichever label comes first, and a label that failures outnumber or tie with is none."""
+    single = replace(made.summary(accuracy=(0.7,) * len(labels)), n_items=1)
+    asked = Thresholds(must_not_break=(MustStay("rec", at_least=1),))
+    result = decide(made.comparison(flips=()), single, asked, after_rows=rows(labels=labels, gold=None))
+
+    assert result.outcome == "cannot tell"
+    assert told(result, "must not break").startswith("rec: it has no human label, and its repeats give no ")
+
+
 def test_a_record_stands_for_all_its_items() -> None:
     """One broken turn breaks the record."""
     both = [*rows("rec#1"), *rows("rec#2", ("1", "1", "1"))]
@@ -152,7 +163,7 @@ def test_an_expected_label_can_be_stated_with_its_tolerance() -> None:
 
 
 def test_an_item_without_a_human_label_must_not_move() -> None:
-    """Then what it was before is what it must stay."""
+    """Then what it was before is what it must stay; torn on both sides it was nothing that it could stay."""
     asked = Thresholds(must_not_break=("rec",))
     calm = rows(gold=None)
     moved = made.comparison(flips=(made.flip("rec", "down", gold=None),))
@@ -160,7 +171,7 @@ def test_an_item_without_a_human_label_must_not_move() -> None:
     assert decide(made.comparison(flips=()), one_item(), asked, after_rows=calm).outcome == "pass"
     assert decide(moved, one_item(), asked, after_rows=calm).outcome == "fail"
     torn = rows(labels=("1", "2", "3"), gold=None)
-    assert decide(made.comparison(flips=()), one_item(), asked, after_rows=torn).outcome == "fail"
+    assert decide(made.comparison(flips=()), one_item(), asked, after_rows=torn).outcome == "cannot tell"
     nan = [row | {"gold": float("nan")} for row in calm]
     assert decide(made.comparison(flips=()), one_item(), asked, after_rows=nan).outcome == "pass"
 
