@@ -9,9 +9,11 @@ from eva.metrics.results import Flip
 from eva.report import numbers, words
 from eva.report.blocks import Block, Column, FlipDetail, Flips, ItemFacts, Line, Paragraph, Strong, Table, Vote, line
 from eva.report.inputs import Pair
+from eva.types import Failure
 
 NO_MAJORITY: Final = "no most frequent verdict"
 NO_VERDICT: Final = "no verdict"
+_FAILURES: Final = frozenset(kind.value for kind in Failure) - {Failure.ABSTAINED.value}
 UNCHANGED: Final = "the same before and after, or none on both sides"
 
 
@@ -77,13 +79,21 @@ def _detail(flip: Flip, pair: Pair) -> FlipDetail:
 
 
 def _modal(label: str | None, votes: Mapping[str, int]) -> str:
-    """The modal label; else the kind of failure that all repeats share, else why there is none."""
+    """The modal label; else the kinds of failure where failures, all kinds together, lead; else that none leads.
+
+    `eva.metrics.votes.modal` is the rule. An abstention is a vote of its own there, apart from the other failures.
+    """
     if label is not None:
         return label
-    told = sorted(word for word, n in votes.items() if n)
-    if len(told) == 1:
-        return f"{NO_VERDICT}: {told[0]}"
-    return NO_MAJORITY if told else NO_VERDICT
+    failed = {word: n for word, n in votes.items() if word in _FAILURES and n}
+    others = {word: n for word, n in votes.items() if word not in _FAILURES and n}
+    first = max(others.values(), default=0)
+    if sum(failed.values()) > first:
+        return f"{NO_VERDICT}: {', '.join(sorted(failed))}"
+    leading = [word for word, n in others.items() if n == first > sum(failed.values())]
+    if leading == [Failure.ABSTAINED.value]:
+        return f"{NO_VERDICT}: {leading[0]}"
+    return NO_MAJORITY if others else NO_VERDICT
 
 
 def _reason(votes: Sequence[Vote], label: str | None) -> str:

@@ -176,6 +176,27 @@ def test_equal_severities_are_ordered_by_kind_and_item() -> None:
     assert orders == [["a", "c", "b"]] * 2
 
 
+@pytest.mark.parametrize(
+    ("votes", "told"),
+    [
+        ({"no_json": 1, "empty": 1, "refused": 1}, "no verdict: empty, no_json, refused"),
+        ({"no_json": 1, "empty": 1, "3": 1}, "no verdict: empty, no_json"),
+        ({"no_json": 1, "2": 1, "3": 1}, "no most frequent verdict"),
+        ({"abstained": 2, "empty": 1}, "no verdict: abstained"),
+        ({"abstained": 1, "empty": 1}, "no most frequent verdict"),
+        ({"3": 2, "no_json": 1, "empty": 1}, "no most frequent verdict"),
+        ({}, "no verdict"),
+    ],
+)
+def test_failures_of_all_kinds_are_one_verdict(votes: dict[str, int], told: str) -> None:
+    """Three replies that failed in three ways are no verdict, not a tie."""
+    flips = (made.flip("x", "undecided", 1.0, after=None, after_votes=votes),)
+    report = sections.comparison_report([made.pair(compared=made.comparison(flips=flips))])
+    block = next(b for part in report.sections for b in part.blocks if isinstance(b, Flips))
+
+    assert block.rows[0].after == told
+
+
 def test_a_failure_that_all_repeats_share_is_named() -> None:
     """`no verdict: no_json`, not only `no verdict`."""
     flips = (made.flip("x", "undecided", 1.0, after=None, after_votes={"no_json": 3}),)
