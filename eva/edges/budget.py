@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from eva.edges.price_table import MILLION, Price
+from eva.edges.price_table import MILLION, Price, facts_of
 from eva.edges.pricing import price_for
 from eva.edges.store import ReplyStore
 from eva.errors import BudgetError
@@ -15,6 +15,8 @@ from eva.types import ModelSpec, Reply, Request
 
 LOW_OUTPUT, HIGH_OUTPUT = 60, 4000
 """Tokens written, where nothing says more: the shortest verdict; a limit that the provider sets."""
+OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""Parameters that limit what a call may write."""
 ROUNDING = 1e-9
 """USD: sums of many small costs must not stop a run by a rounding error."""
 AUDIO_TOKENS = 20_000
@@ -138,8 +140,14 @@ def _cost(price: Price, read: int, written: int) -> float:
 
 
 def _most_output(spec: ModelSpec) -> int:
-    limit = spec.params.get("max_tokens", spec.params.get("max_completion_tokens"))
-    return limit if isinstance(limit, int) else HIGH_OUTPUT
+    """The limit that is sent; else what the model can write at most, as far as that is known. A limit of -1 or 0 is none."""
+    for name in OUTPUT_LIMITS:
+        limit = spec.params.get(name)
+        if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+            return limit
+    listed = (facts_of(spec.id) or {}).get("max_output_tokens") if spec.kind == "litellm" else None
+    known = [number for number in (listed, spec.context_tokens) if isinstance(number, int) and number > 0]
+    return min(known) if known else HIGH_OUTPUT
 
 
 def _least_output(spec: ModelSpec) -> int:

@@ -11,6 +11,7 @@ from eva.edges.ask import ask_all_sync
 from eva.edges.budget import estimate, input_range
 from eva.edges.clients.contract import RecordFailure
 from eva.edges.clients.scripted import ScriptedClient
+from eva.edges.price_table import facts_of
 from eva.edges.store import ReplyStore
 from eva.errors import BudgetError
 from eva.types import Failure, ModelSpec, Reply, Request, Usage
@@ -126,3 +127,24 @@ def test_the_range_holds_the_real_number_of_tokens(text: str, tokens: int) -> No
 def test_the_kind_of_request_does_not_matter_for_the_estimate() -> None:
     request: Request = make_request("r")
     assert estimate((request,), 2, model()).calls == 2
+
+
+@pytest.mark.parametrize("limit", [-1, 0, True, None, "many"])
+def test_a_limit_that_limits_nothing_does_not_open_the_budget(limit: object) -> None:
+    """-1 is "no limit" to several servers: taken as a number, a call's highest cost would fall below nought."""
+    price = {"input": 0.0, "output": 1.0}
+    unlimited = model(price=price, params={"max_tokens": limit})
+    found = estimate(make_requests(1), 1, unlimited)
+    assert found.output_tokens == (60, 4000)
+    assert found.cost_usd == (pytest.approx(60e-6), pytest.approx(4000e-6))
+
+
+def test_without_a_limit_the_most_that_the_model_writes_is_held_back() -> None:
+    listed = model(kind="litellm", id="openai/gpt-5.2", price={"input": 0.0, "output": 1.0}, params={})
+    most = facts_of("openai/gpt-5.2")["max_output_tokens"]  # type: ignore[index]  # it is listed
+    assert most > 4000
+    assert estimate(make_requests(1), 1, listed).output_tokens == (60, most)
+    small = model(price={"input": 0.0, "output": 1.0}, params={}, context_tokens=8192)
+    assert estimate(make_requests(1), 1, small).output_tokens == (60, 8192)
+    named = model(price={"input": 0.0, "output": 1.0}, params={"max_output_tokens": 70}, context_tokens=8192)
+    assert estimate(make_requests(1), 1, named).output_tokens == (60, 70)
