@@ -13,6 +13,7 @@ test: install  ## set up, then the quick tests (a few minutes, offline)
 	$(PYTHON) -m pytest -n 2
 
 test-all: install  ## the slow ones as well: simulations, servers, browser
+	$(PYTHON) -m pip install -q -e ".[server,browser]"
 	$(PYTHON) -m pytest -n 2 -m ""
 
 check:  ## style, types, prompts: what CI checks beside the tests
