@@ -53,11 +53,13 @@ def validate(
     settings: Settings, *, overrides: tuple[str, ...] = (), sweep: str | None = None, say: Say
 ) -> Finished | None:
     """One run, from settings to MLflow. None after a dry run. Raises EvaError for what the user can mend."""
-    settings, limit_note = with_default_limit(settings)
+    say = each_note_once(say)  # a baseline that runs first tells of the same data
+    settings, limit_why = with_default_limit(settings)
     settings, preflight = as_it_will_be_asked(settings)
     plan = plan_run(settings)
     prepared = prepare_run(settings, plan, preflight=preflight)
-    for note in (*limit_note, *plan.dataset.notes, *plan.notes, *prepared.notes):
+    about_data = (f"{note}{limit_why}" if note.startswith("limit ") else note for note in plan.dataset.notes)
+    for note in (*about_data, *plan.notes, *prepared.notes):
         say(f"note: {note}")
     say(prepared.headline)
     if settings.options.dry_run:
@@ -151,17 +153,27 @@ def verdict_table(plan: Plan, asked: Asked) -> pd.DataFrame:
     return verdict_rows(plan, read_replies(plan, asked.replies), asked.replies, asks=asked.asks)
 
 
-def with_default_limit(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """A small model's own limit on a bundled set, unless the user gave one; said, never silent."""
+def each_note_once(say: Say) -> Say:
+    """`say` without the notes that it said before; all else as often as it comes."""
+    told: set[str] = set()
+
+    def once(text: str) -> None:
+        if text.startswith("note: ") and text in told:
+            return
+        told.add(text)
+        say(text)
+
+    return once
+
+
+def with_default_limit(settings: Settings) -> tuple[Settings, str]:
+    """A small model's own limit on a bundled set, unless the user gave one, and what the note on it adds."""
     limit = settings.model.default_limit
     if limit is None or settings.dataset.limit is not None or not settings.dataset.path.startswith("bundled:"):
-        return settings, ()
+        return settings, ""
     dataset = replace(settings.dataset, limit=limit, balanced=True, prefer_short=True)
-    note = (
-        f"model {settings.model.name!r} judges {limit} records of the bundled set, classes balanced, short records first; "
-        "limit=… changes that"
-    )
-    return replace(settings, dataset=dataset), (note,)
+    why = f"; model {settings.model.name!r} sets this limit for bundled sets, limit=… changes it"
+    return replace(settings, dataset=dataset), why
 
 
 def open_tracking(settings: Settings) -> None:
