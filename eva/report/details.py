@@ -140,7 +140,7 @@ def people_blocks(ceiling: Ceiling | None) -> tuple[Block, ...]:
 
 def _statistic_row(difference: Difference) -> tuple[Line, ...]:
     shown = words.change_of(difference)
-    visible = difference.smallest_visible
+    visible, needed = difference.smallest_visible, difference.items_needed
     within = {True: "yes", False: "no", None: "not known"}[difference.within_one_std]
     return (
         line(words.statistic(difference.statistic)),
@@ -148,8 +148,8 @@ def _statistic_row(difference: Difference) -> tuple[Line, ...]:
         line(shown.after),
         line(words.delta(difference)),
         line(numbers.p_cell(difference.p_value)),
-        line(words.size(visible, difference.statistic)),
-        line(numbers.count(difference.items_needed)),
+        line("see below" if visible is None and difference.visible_note else words.size(visible, difference.statistic)),
+        line(numbers.count(needed, missing="see below" if difference.needed_note else numbers.UNKNOWN)),
         line(Strong(difference.verdict)),
         line(within),
     )

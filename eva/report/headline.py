@@ -151,7 +151,8 @@ def _reach(difference: Difference) -> str:
     if low is not None and high is not None and (low > 0 or high < 0):
         told = f" The interval leaves out 0, but the permutation test does not agree ({numbers.p_value(difference.p_value)})."
     if difference.smallest_visible is None:
-        return told
+        why = difference.visible_note
+        return f"{told} What change this dataset can show is not known: {why}." if why else told
     shown = words.size(difference.smallest_visible, difference.statistic)
     return f"{told} This dataset can show changes of {shown}{words.points(difference.statistic)} or more."
 

@@ -112,6 +112,8 @@ def _difference(difference: Difference | None) -> Line:
         return line("not compared")
     visible = difference.smallest_visible
     reach = "" if visible is None else f", visible from {words.size(visible, difference.statistic)}"
+    if visible is None and difference.visible_note:
+        reach = f", no smallest visible change ({difference.visible_note})"
     return line(f"{words.delta(difference)}{reach}: ", Strong(difference.verdict))
 
 

@@ -126,7 +126,7 @@ def notes_blocks(arm: Arm) -> tuple[Block, ...]:
 def _slice_row(part: Slice, statistic: str) -> tuple[Line, ...]:
     value = part.accuracy if statistic == "accuracy" else part.mean_score
     unit = numbers.unit_of(statistic)
-    shown = "few" if part.n_items < words.FEW_ITEMS else numbers.level(value.value, unit)
+    shown = "few" if value.n_items < words.FEW_ITEMS else numbers.level(value.value, unit)
     ends = numbers.interval(value.low, value.high, unit) or numbers.UNDEFINED
     counts = (line(numbers.count(part.n_items)), line(numbers.count(part.n_clusters)))
     return (line(f"{part.by} ", Quoted(part.value, limit=60)), *counts, line(shown), line(ends))

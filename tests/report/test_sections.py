@@ -240,6 +240,29 @@ def test_a_moved_item_is_explained_where_it_is_counted() -> None:
     assert rows[1][1].startswith("both verdicts wrong, but different")
 
 
+def test_why_a_number_is_missing_stands_where_it_would_stand() -> None:
+    """In the first sentence, the first table and the table of every statistic; never "undefined" alone."""
+    pair = changed(
+        "cannot tell", visible=None, items_needed=None, visible_note="5 clusters", needed_note="no difference was seen"
+    )
+    report = sections.comparison_report([pair])
+
+    assert outcome(pair).endswith("What change this dataset can show is not known: 5 clusters.")
+    assert "no smallest visible change (5 clusters): cannot tell" in table(report, "headline")[2][3]
+    assert table(report, "statistics")[0][5:7] == ["see below", "see below"]
+    shown = str([part.blocks for part in report.sections if part.key == "statistics"])
+    assert "no smallest visible change: 5 clusters" in shown
+    assert "no number of items needed: no difference was seen" in shown
+
+
+def test_a_slice_s_point_is_hidden_by_its_own_number_of_items() -> None:
+    """A part of 137 items of which 9 have a human label shows no accuracy."""
+    part = replace(made.summary().slices[0], accuracy=made.estimate(0.7, 0.4, 0.9, n=9))
+    arm = replace(made.pair().after, summary=made.summary(slices=(part,)))
+
+    assert table(sections.run_report(arm), "slices")[0][3:5] == ["few", "[40.0, 90.0]"]
+
+
 def test_small_slices_hide_the_point_and_never_the_interval() -> None:
     """Under ten items: `few`, and the interval."""
     rows = table(sections.comparison_report([made.pair()]), "slices")
