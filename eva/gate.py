@@ -85,9 +85,11 @@ def decide(
     after_rows: Iterable[Mapping[str, Any]] | None = None,
     status: str = "finished",
     lost: Mapping[str, int] | None = None,
+    verdicts: int | None = None,
 ) -> GateResult:
     """Judge one comparison. `after_rows`: rows of the after run's verdicts.parquet; `status`: that of its run.json.
-    `lost`: calls without any reply, by side (`before`, `after`).
+    `lost`: calls without any reply, by side (`before`, `after`). `verdicts`: how many the after run has, where its rows
+    are not at hand.
 
     Without rows, double and missing rows go unseen, so `must_not_break` then raises ConfigError. So do a statistic that
     does not exist (UnknownChoice) and one that has no better direction.
@@ -108,7 +110,8 @@ def decide(
     calls = lost or {}
     if calls.get("after"):
         found = [_not_the_judge_s(rule) for rule in found]
-    return combine([_complete(comparison, summary_after, rows, status), *_lost(calls), *found])
+    whole = _complete(comparison, summary_after, rows=rows, status=status, verdicts=verdicts)
+    return combine([whole, *_lost(calls), *found])
 
 
 def combine(rules: Iterable[Rule]) -> GateResult:
@@ -138,22 +141,32 @@ def _is_share(name: str) -> bool:
     return numbers.unit_of(name) is numbers.PERCENT
 
 
-def _complete(comparison: Comparison, summary: Summary, rows: Sequence[Mapping[str, Any]] | None, status: str) -> Rule:
+def _complete(
+    comparison: Comparison,
+    summary: Summary,
+    *,
+    rows: Sequence[Mapping[str, Any]] | None,
+    status: str,
+    verdicts: int | None,
+) -> Rule:
     """The after run is finished and has every item of the before run once per repeat."""
     problems: list[str] = []
     if status != "finished":
-        problems.append("the after run is not finished")
+        problems.append(f"the after run is not finished: {status}")
     if comparison.only_before:
         problems.append(f"{numbers.counted(comparison.only_before, 'item')} of the before run missing after")
     if rows is not None:
         seen = Counter((str(row["item_id"]), int(row["repeat"])) for row in rows)
         double = sum(n > 1 for n in seen.values())
-        missing = summary.n_items * len(summary.repeats) - len(seen)
         problems += [f"{numbers.counted(double, 'verdict')} there more than once"] if double else []
+        verdicts = len(seen)
+    if verdicts is not None:
+        missing = summary.n_items * len(summary.repeats) - verdicts
         problems += [f"{numbers.counted(missing, 'verdict')} missing"] if missing > 0 else []
     if problems:
         return Rule("complete", "cannot tell", line("; ".join(problems)))
-    return Rule("complete", "pass", line("every item has its verdicts"))
+    uncounted = "; its verdicts are not here to be counted" if verdicts is None else ""
+    return Rule("complete", "pass", line(f"the after run is finished and has every item{uncounted}"))
 
 
 def _lost(calls: Mapping[str, int]) -> list[Rule]:

@@ -180,7 +180,7 @@ def test_an_item_without_a_human_label_must_not_move() -> None:
     ("comparison", "after_rows", "status", "words"),
     [
         ({"only_before": 2}, None, "finished", "2 items of the before run missing after"),
-        ({}, None, "interrupted", "the after run is not finished"),
+        ({}, None, "interrupted", "the after run is not finished: interrupted"),
         ({}, rows(labels=("3", "3")), "finished", "1 verdict missing"),
     ],
 )

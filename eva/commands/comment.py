@@ -52,6 +52,4 @@ def _report(given: argparse.Namespace) -> Report:
     if given.not_run:
         return not_run_report(given.not_run, judges=[name for name in given.judges.split(",") if name])
     pairs = [pair for path in given.comparison for pair in machine.from_json(path.read_text(encoding="utf-8"))]
-    return comparison_report(
-        pairs, command=f"python -m eva compare {pairs[0].before.meta['run_id']} {pairs[0].after.meta['run_id']}"
-    )
+    return comparison_report(pairs)

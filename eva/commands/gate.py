@@ -19,6 +19,9 @@ from eva.edges.runs import RunFolder
 from eva.edges.secrets import redact
 from eva.edges.typed import typed
 from eva.errors import EvaError
+from eva.gate import GateResult
+from eva.report import untrusted
+from eva.report.blocks import Run
 from eva.report.inputs import Arm
 
 HELP = "pass, fail or cannot tell"
@@ -41,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
 def _decide(given: argparse.Namespace) -> int:
     from eva.gate import Rule, Thresholds, combine, decide
     from eva.pack_rules import pack_rules
-    from eva.report import machine
+    from eva.report import machine, words
 
     pairs = machine.from_json(given.comparison.read_text(encoding="utf-8"))
     values: dict[str, Any] = dict(compose(given.overrides)["gate"])
@@ -57,15 +60,28 @@ def _decide(given: argparse.Namespace) -> int:
             after_rows=_rows(given, str(pair.after.meta["run_id"])),
             status=str(pair.after.meta["status"]),
             lost={"before": _lost(pair.before), "after": _lost(pair.after)},
+            verdicts=None if pair.after.readings is None else int(pair.after.readings["verdicts"]),
         )
         result = combine([*decided.rules, *pack_rules(pair.packs)])
-        print(f"{pair.after.meta['judge']}: {result.outcome}")
-        for rule in result.rules:
-            print(
-                f"  {rule.outcome:<12} {rule.name}: {''.join(part if isinstance(part, str) else part.text for part in rule.told)}"
-            )
+        for told in _told(result, words.name_of(pair, pairs)):
+            print(told)
         rules += result.rules
     return combine(rules).exit_code
+
+
+def _told(result: GateResult, name: str) -> list[str]:
+    """The outcome with the rules that decided it, then every rule's finding; ids and labels without terminal codes."""
+    decided = ", ".join(dict.fromkeys(rule.name for rule in result.decided_by))
+    by = "" if result.outcome == "pass" else f", decided by {decided}"
+    findings = ((rule.outcome, f"{rule.name}: {''.join(_text(part) for part in rule.told)}") for rule in result.rules)
+    return [
+        untrusted.one_line(f"{name}: {result.outcome}{by}", None),
+        *(f"  {outcome:<12} {untrusted.one_line(text, None)}" for outcome, text in findings),
+    ]
+
+
+def _text(part: Run) -> str:
+    return part if isinstance(part, str) else part.text
 
 
 def _lost(arm: Arm) -> int:

@@ -101,6 +101,8 @@ def _run_row(side: str, meta: Mapping[str, Any]) -> tuple[Line, ...]:
     answered = ", ".join(str(name) for name in model.get("answered") or ()) or words.model_of(meta)
     status = str(meta.get("status") or "")
     unfinished: Line = () if status in {"", "finished"} else (" ", Strong(status))
+    if meta.get("lost"):
+        unfinished += (", ", Strong(f"{numbers.counted(int(meta['lost']), 'call')} lost"))
     return (
         _side(side) + unfinished,
         line(Quoted(str(meta.get("prompt") or "?")), " ", Quoted(str(meta.get("prompt_sha256") or "")[:12])),

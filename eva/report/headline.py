@@ -127,6 +127,8 @@ def _numbers(difference: Difference) -> str:
     if shown.interval:
         return f"{told} (95% interval {shown.interval})"
     note = difference.difference.note
+    if "no interval" in note:
+        return f"{told} ({note})"
     return f"{told} (no interval: {note})" if note else told
 
 

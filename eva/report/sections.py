@@ -53,10 +53,9 @@ def comparison_report(pairs: Sequence[Pair], *, command: str = "") -> Report:
         Section("reproduce", line("How to reproduce"), closing.reproduce_blocks(told, command=command)),
         Section("meanings", line("What the words mean"), closing.meanings_blocks(used)),
     ]
-    unfinished = tuple(text for side, arm in arms for text in titles.state(arm, side))
     return Report(
         titles.comparison_title(told),
-        (*headline.outcome(told), *unfinished),
+        (*headline.outcome(told), *titles.states(arms)),
         (first, *(part for part in parts if part.blocks)),
     )
 

@@ -28,13 +28,22 @@ def comparison_title(pairs: Sequence[Pair]) -> Line:
         comparison = pairs[0].comparison
         common = "common item" if comparison.only_before or comparison.only_after else "item"
         return line(*told, *_where(pairs[0].after.meta, comparison.n_items, noun=common))
-    return line(*told, f" · {len(pairs)} comparisons")
+    return line(*told, f" · {len(pairs)} comparisons") if len(pairs) > len(judges) else line(*told)
 
 
 def labelled_of(n_labelled: int, n_items: int) -> str:
     """`198 labelled items (of 200)`: which of them a number against human labels rests on."""
     of = "" if n_labelled == n_items else f" (of {numbers.count(n_items)})"
     return f"{numbers.counted(n_labelled, 'labelled item')}{of}"
+
+
+def states(arms: Sequence[tuple[str, Arm]]) -> tuple[Line, ...]:
+    """`state` of both runs of a comparison; of several comparisons the first remark and how many more there are."""
+    told = [text for side, arm in arms for text in state(arm, side)]
+    if len(arms) <= 2 or len(told) <= 1:
+        return tuple(told)
+    more = numbers.counted(len(told) - 1, "more remark")
+    return told[0], line(f"There {'is' if len(told) == 2 else 'are'} {more} of this kind; see Runs.")
 
 
 def state(arm: Arm, side: str = "") -> tuple[Line, ...]:

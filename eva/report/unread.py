@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from eva.metrics.results import Summary
 from eva.report import numbers
 from eva.report.blocks import Block, Bullets, Column, Line, Paragraph, Quoted, Table, line
 from eva.report.inputs import Arm, Pair, RuleBreak
@@ -69,7 +68,7 @@ def rules_blocks(arm: Arm) -> tuple[Block, ...]:
         return ()
     rows = tuple((*_both_labels(one), line(numbers.count(n))) for one, n in kept.items())
     columns = (Column("Rule"), Column("The reply says"), Column("What counts"), Column("Verdicts", "right"))
-    return (Table(columns, rows, note=_note(arm.summary), optional=True), _meanings(kept))
+    return (Table(columns, rows, note=_note(kept, known=arm.rule_breaks is not None), optional=True), _meanings(kept))
 
 
 def rules_pair_blocks(pair: Pair) -> tuple[Block, ...]:
@@ -86,7 +85,7 @@ def rules_pair_blocks(pair: Pair) -> tuple[Block, ...]:
         *(Column(name) for name in ("Rule", "The reply says", "What counts")),
         *(Column(name, "right") for name in ("Before", "After")),
     )
-    note = _note(pair.before.summary, pair.after.summary)
+    note = _note(names, known=pair.before.rule_breaks is not None and pair.after.rule_breaks is not None)
     return (Table(columns, rows, note=note, optional=True), _meanings(names))
 
 
@@ -107,10 +106,10 @@ def _both_labels(one: RuleBreak) -> tuple[Line, ...]:
     return line(Quoted(one.rule, limit=60)), said, counts
 
 
-def _note(*summaries: Summary) -> str:
-    failed = any(sum(summary.failures.values()) for summary in summaries)
+def _note(kept: Iterable[RuleBreak], *, known: bool) -> str:
     told = "All repeats together. These replies could be read: what counts is a verdict like any other."
-    return told + (" A dash under “what counts”: that verdict could not be read." if failed else "")
+    unread = known and any(one.counts is None for one in kept)
+    return told + (" A dash under “what counts”: that verdict could not be read." if unread else "")
 
 
 def _meanings(kept: Iterable[RuleBreak]) -> Bullets:

@@ -59,6 +59,20 @@ def test_the_first_screen_has_at_most_25_lines(judges: int) -> None:
     assert len(first_screen(text)) <= 25
 
 
+def test_the_first_screen_holds_when_every_run_is_unfinished() -> None:
+    """The first few runs are named, the others counted."""
+    pairs = []
+    for n in range(9):
+        pair = made.pair(f"judge{n}", compared=made.comparison(warnings=("the models differ: a, b",)))
+        meta = {"status": "interrupted", "lost": 1}
+        before, after = (replace(arm, meta={**arm.meta, **meta}) for arm in (pair.before, pair.after))
+        pairs.append(replace(pair, before=before, after=after))
+    screen = first_screen(render(*pairs, key="judges"))
+
+    assert len(screen) <= 25
+    assert "There are 35 more remarks of this kind; see Runs." in screen
+
+
 def test_the_published_rows_stand_on_the_first_screen() -> None:
     """The pull request's table, row by row."""
     screen = "\n".join(first_screen(render(made.pair())))
