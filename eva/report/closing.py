@@ -82,6 +82,12 @@ def reproduce_blocks(pairs: Sequence[Pair], *, command: str = "") -> tuple[Block
     return (Command(told),) if told else ()
 
 
+def command_block(arm: Arm) -> tuple[Block, ...]:
+    """The command that made one run."""
+    command = command_of(arm.meta)
+    return (Command((command,)),) if command else ()
+
+
 def meanings_blocks(used: Iterable[str]) -> tuple[Block, ...]:
     """What the verdict words in this report mean."""
     spoken = set(used)

@@ -17,8 +17,8 @@ from eva.report.markdown_blocks import LEAST_ROOM, ROOMS, Room, block, cell_free
 
 LIMIT: Final = 60_000
 CUT_ORDER: Final = (
-    "classes", "people", "rules", "failures", "statistics", "runs", "noise", "slices", "flags", "meanings", "spend", "prompt",
-    "flips", "judges", "reproduce",
+    "classes", "people", "rules", "failures", "statistics", "runs", "noise", "slices", "flags", "meanings", "spend",
+    "baseline-prompt", "prompt", "baseline-flips", "flips", "judges", "reproduce",
 )  # fmt: skip
 """When even short parts do not fit, whole parts go, these first; the first screen never goes."""
 _URL: Final = re.compile(r"https?://[^\s<>()\"'`]+")

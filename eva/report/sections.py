@@ -67,12 +67,14 @@ def run_report(arm: Arm, *, comparison: Pair | None = None) -> Report:
     arms = [("", arm)]
     if comparison is not None:
         against = Section("baseline", line("Against the version before"), _against(comparison), rank="first")
-        parts = [against, *parts]
+        parts = [against, *parts, *_moved(comparison)]
         arms = _sides(comparison, [comparison])
+    again = closing.reproduce_blocks([comparison]) if comparison else closing.command_block(arm)
     parts += [
         Section("attacks", line("Attacks"), attacks_blocks(arm.attacks)),
         Section("runs", line("Runs" if comparison else "Run"), closing.runs_blocks(arms)),
         Section("spend", line("Spend"), closing.spend_blocks(arms)),
+        Section("reproduce", line("How to reproduce"), again),
     ]
     return Report(titles.run_title(arm), run_parts.outcome(arm), (first, *(part for part in parts if part.blocks)))
 
@@ -106,6 +108,16 @@ def _against(pair: Pair) -> tuple[Block, ...]:
         *table,
         *flips.counts_blocks(pair),
         Paragraph(line(main_table.DIFFERENCE_LEGEND)),
+    )
+
+
+def _moved(pair: Pair) -> tuple[Section, ...]:
+    """What changed in the prompt and every flip: on a run's page and in the whole report, not at a run's end."""
+    pairs = [pair]
+    blocks = (flips.flips_block(pair, pairs),) if pair.comparison.flips else ()
+    return (
+        Section("baseline-prompt", _prompt_title(pairs), _prompt(pair, pairs)),
+        Section("baseline-flips", flips.title(pairs), blocks),
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from eva.metrics.results import Spread
-from eva.report import sections
-from eva.report.blocks import Paragraph
+from eva.report import sections, terminal
+from eva.report.blocks import Flips, Paragraph
 from eva.report.inputs import rule_breaks_of
 from eva.report.noise import stability_of
 from tests.report import made
@@ -189,3 +189,16 @@ def test_stability_says_that_failures_agree_with_failures() -> None:
     part = next(part for part in sections.run_report(arm).sections if part.key == "noise")
 
     assert "(failures agreeing with failures count)" in str(part.blocks)
+
+
+def test_a_run_s_page_holds_the_flips_and_the_prompt_s_change_and_its_end_does_not() -> None:
+    """The page is what a reviewer opens; the end of a run is a screen."""
+    pair = made.pair()
+    report = sections.run_report(pair.after, comparison=pair)
+    flips = [block for part in report.sections for block in part.blocks if isinstance(block, Flips)]
+
+    assert [len(block.rows) for block in flips] == [3]
+    assert {"baseline-prompt", "reproduce"} <= {part.key for part in report.sections}
+    assert "Every value that the agent states" not in terminal.render(report)
+    assert "Every value that the agent states" in terminal.render(report, detail="full")
+    assert "reproduce" in {part.key for part in sections.run_report(pair.after).sections}
