@@ -36,7 +36,7 @@ def warnings_blocks(pairs: Sequence[Pair]) -> tuple[Block, ...]:
     told = tuple(
         line(Quoted(words.name_of(pair, pairs)), ": ", Quoted(text, limit=400))
         for pair in pairs
-        for text in pair.comparison.warnings
+        for text in words.unlike(pair)
     )
     return (Bullets(told),) if told else ()
 

@@ -148,8 +148,8 @@ def _statistic_row(difference: Difference) -> tuple[Line, ...]:
         line(shown.after),
         line(words.delta(difference)),
         line(numbers.p_cell(difference.p_value)),
-        line("see below" if visible is None and difference.visible_note else words.size(visible, difference.statistic)),
-        line(numbers.count(needed, missing="see below" if difference.needed_note else numbers.UNKNOWN)),
+        line("–" if visible is None and difference.visible_note else words.size(visible, difference.statistic)),
+        line(numbers.count(needed, missing="–" if difference.needed_note else numbers.UNKNOWN)),
         line(Strong(difference.verdict)),
         line(within),
     )

@@ -71,7 +71,7 @@ def noise_legend(pairs: Sequence[Pair]) -> str:
 
 def warnings(pairs: Sequence[Pair]) -> Paragraph | None:
     """Ways in which the arms are unlike, all in one line; None where there is none."""
-    told = [(words.name_of(pair, pairs), text) for pair in ordered(pairs) for text in pair.comparison.warnings]
+    told = [(words.name_of(pair, pairs), text) for pair in ordered(pairs) for text in words.unlike(pair)]
     pieces: list[Run] = []
     for name, text in told[:FIRST_SCREEN_WARNINGS]:
         pieces.append("; " if pieces else " ")

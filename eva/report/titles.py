@@ -60,7 +60,8 @@ def state(arm: Arm, side: str = "") -> tuple[Line, ...]:
     lost = int(meta.get("lost") or 0)
     if lost:
         start = Strong(f"{numbers.counted(lost, 'call')} of {name} got no reply")
-        told.append(line(start, ". Their verdicts count as wrong, though they say nothing about the judge."))
+        theirs = "Its verdicts count" if lost == 1 else "Their verdicts count"
+        told.append(line(start, f". {theirs} as wrong, though a lost call says nothing about the judge."))
     return tuple(told)
 
 

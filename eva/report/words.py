@@ -137,6 +137,18 @@ def not_beaten(summary: Summary) -> str:
     return f"the {'baselines' if len(told) > 1 else 'baseline'} {' and '.join(told)}" if told else ""
 
 
+def unlike(pair: Pair) -> list[str]:
+    """The ways in which the arms are unlike, but for unfinished runs and lost calls: the first lines say those, with counts."""
+    said = [
+        *(
+            f"the {side} run is {arm.meta.get('status')}: "
+            for side, arm in (("before", pair.before), ("after", pair.after))
+        ),
+        *(f" of the {side} run got no reply at all" for side in ("before", "after")),
+    ]
+    return [text for text in pair.comparison.warnings if not any(start in text for start in said)]
+
+
 def name_of(pair: Pair, pairs: Sequence[Pair]) -> str:
     """The judge, with what tells it from the other pairs of the same judge."""
     meta = pair.after.meta

@@ -116,7 +116,7 @@ def test_why_a_number_is_missing_stands_where_it_would_stand() -> None:
 
     assert outcome(pair).endswith("What change this dataset can show is not known: 5 clusters.")
     assert "no smallest visible change (5 clusters): cannot tell" in table(report, "headline")[2][3]
-    assert table(report, "statistics")[0][5:7] == ["see below", "see below"]
+    assert table(report, "statistics")[0][5:7] == ["–", "–"]
     shown = str([part.blocks for part in report.sections if part.key == "statistics"])
     assert "no smallest visible change: 5 clusters" in shown
     assert "no number of items needed: no difference was seen" in shown

@@ -273,3 +273,23 @@ def test_verdicts_that_are_all_alike_are_said_first_and_a_missing_interval_is_ex
         "Every verdict is the same before and after, but this dataset cannot tell whether faithfulness changed: accuracy"
     )
     assert "(no interval: one cluster)" in told
+
+
+def test_what_the_first_lines_say_stands_not_among_the_differences_again() -> None:
+    """An unfinished run and lost calls are told once, with counts; other ways to be unlike stay."""
+    pair = made.pair(
+        compared=made.comparison(
+            warnings=(
+                "the after run is interrupted: some repeats are missing",
+                "2 calls of the after run got no reply at all: that says nothing about the judge",
+                "the models differ: a, b",
+            )
+        )
+    )
+    after = replace(pair.after, meta={**pair.after.meta, "status": "interrupted", "lost": 2})
+    report = sections.comparison_report([replace(pair, after=after)])
+    warning = report.sections[0].blocks[0]
+
+    assert len(report.outcome) == 3
+    assert isinstance(warning, Paragraph)
+    assert plain(warning.line) == "Not alike: the models differ: a, b"
