@@ -58,6 +58,8 @@ def _rule_breaks(table: pd.DataFrame) -> tuple[tuple[RuleBreak, int], ...] | Non
     """None where the table, made by others, does not say."""
     if "broken_rules" not in table.columns:
         return None
+    if table.empty:  # a run that was stopped before its first reply
+        return ()
     broken = table[[rules is not None and len(rules) > 0 for rules in table["broken_rules"]]]
     return rule_breaks_of(rows_of(broken[["broken_rules", "model_label", "label"]]))
 
