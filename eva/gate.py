@@ -22,7 +22,7 @@ from eva.errors import ConfigError, UnknownChoice
 from eva.metrics.results import Comparison, Difference, Estimate, Spread, Summary
 from eva.metrics.votes import modal_of, said_by
 from eva.report import numbers, words
-from eva.report.blocks import Bullets, Line, Quoted, Section, Strong, line
+from eva.report.blocks import Line, Quoted, line
 
 Outcome = Literal["pass", "fail", "cannot tell"]
 EXIT_CODES: Final[Mapping[Outcome, int]] = {"pass": 0, "fail": 1, "cannot tell": 2}
@@ -119,12 +119,6 @@ def combine(rules: Iterable[Rule]) -> GateResult:
     told = sorted(rules, key=lambda rule: _GRAVEST_FIRST.index(rule.outcome))
     outcome: Outcome = told[0].outcome if told else "cannot tell"
     return GateResult(outcome, EXIT_CODES[outcome], tuple(told))
-
-
-def section(result: GateResult) -> Section:
-    """The result as a part of a report."""
-    lines = tuple(line(Strong(rule.outcome), f": {rule.name}: ", *rule.told) for rule in result.rules)
-    return Section("gate", line("Gate: ", Strong(result.outcome)), (Bullets(lines),))
 
 
 def _check_sizes(thresholds: Thresholds) -> None:

@@ -11,7 +11,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from eva.errors import ConfigError, UnknownChoice
-from eva.gate import GateResult, MustStay, Rule, Thresholds, combine, decide, section
+from eva.gate import GateResult, MustStay, Rule, Thresholds, combine, decide
 from eva.metrics.results import Comparison, Estimate, Spread
 from eva.report.blocks import line
 from tests.report import made
@@ -299,15 +299,6 @@ def test_results_of_several_comparisons_combine() -> None:
     assert combine([passed, failed]).exit_code == 1
     assert combine([passed]).exit_code == 0
     assert combine([]).exit_code == 2
-
-
-def test_the_result_is_a_part_of_a_report() -> None:
-    """Deciding rules first, in words."""
-    part = section(decide(dropped(-0.09, -0.06), made.summary(), Thresholds(largest_drop={"accuracy": 0.05})))
-
-    block = part.blocks[0]
-    first = "".join(run if isinstance(run, str) else run.text for run in block.lines[0])  # type: ignore[union-attr]  # bullets
-    assert first == "fail: largest drop of accuracy: −7.5 [−9.0, −6.0]; 5.0 points worse allowed"
 
 
 @pytest.mark.parametrize("path", GATES, ids=lambda path: path.stem)

@@ -11,8 +11,7 @@ import json
 import re
 from typing import Any, Final
 
-_JOINERS: Final = "\u200c\u200d"
-"""Kept: Hindi, Persian and emoji are written with them, and they command nothing."""
+# U+200C and U+200D are kept: Hindi, Persian and emoji are written with them, and they command nothing.
 _HIDDEN: Final = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters: escape sequences, bells, backspaces
