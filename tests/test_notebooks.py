@@ -150,7 +150,8 @@ def test_the_comparing_notebook_says_what_summary_json_says(home: Path, executed
     assert f"{before.run_id} → {after.run_id}" in text
     assert f"{diff['accuracy']['before']:.2%} → {diff['accuracy']['after']:.2%}" in text
     assert f"{100 * diff['accuracy']['difference']:+.1f} [" in text
-    assert f"fixed {diff['fixed']} · broken {diff['broken']} · moved {diff['moved']}" in text
+    assert f"| **fixed** | wrong before, right after | {diff['fixed']} |" in text
+    assert f"| **broken** | right before, wrong after | {diff['broken']} |" in text
     assert diff["fixed"] > diff["broken"] > 0
     for run in (before, after):
         assert f"{run.summary['accuracy']['mean']:.2%} ± {run.summary['accuracy']['std']:.2%}" in text
