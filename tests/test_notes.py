@@ -35,3 +35,21 @@ def test_a_limit_is_told_in_one_note(
     assert len(about) == 1
     assert about[0].startswith(f"note: {told}")
     assert ("model 'local' sets this limit" in about[0]) == (not limit)
+
+
+@pytest.mark.parametrize(("task", "notes"), [("validate", 1), ("rescore", 0)])
+def test_data_without_labels_is_said_before_anything_is_asked(
+    task: str, notes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"record_id": "c1", "events": [{"turn_id": 1, "type": "assistant", "text": "Hi."}]}\n')
+    own = (
+        "judge=conciseness", f"task={task}", "model=scripted", "dataset=file", f"dataset.path={path}", "dry_run=true",
+        f"home={tmp_path}", "tracking=none",
+    )  # fmt: skip
+    heard: list[str] = []
+    validate(settings_from(compose(own)), overrides=own, say=heard.append)
+    capsys.readouterr()
+
+    assert len([text for text in heard if "no item of" in text and "task=rescore" in text]) == notes
+    assert any("1 items × 1 repeat\n" in text for text in heard)

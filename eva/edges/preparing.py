@@ -41,7 +41,8 @@ def prepare_run(settings: Settings, plan: Plan, *, preflight: Preflight) -> Prep
             check_price(settings.model)
     headline = (
         f"{plan.judge.name} {plan.prompt.version} · {settings.model.name} · {plan.dataset.name}: "
-        f"{len(plan.requests)} records, {plan.n_items} items × {settings.options.seeds} repeats"
+        f"{len(plan.requests)} records, {plan.n_items} items × {settings.options.seeds} "
+        f"{'repeat' if settings.options.seeds == 1 else 'repeats'}"
     )
     first = plan.requests[0]
     shown = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in first.messages)
@@ -52,7 +53,20 @@ def prepare_run(settings: Settings, plan: Plan, *, preflight: Preflight) -> Prep
     return Prepared(
         headline=f"{headline}\n{found.text()}{_again(settings)}",
         first_request=f"{shown}\n\n[reply contract]\n{contract}\n\n[parameters]\n{sent}",
-        notes=_notes(preflight),
+        notes=(*_without_labels(settings, plan), *_notes(preflight)),
+    )
+
+
+def _without_labels(settings: Settings, plan: Plan) -> tuple[str, ...]:
+    """Before money is spent: nothing can be measured against labels that are not there."""
+    labelled = sum(item.gold is not None for items in plan.items.values() for item in items)
+    if settings.options.task != "validate" or labelled:
+        return ()
+    return (
+        (
+            f"no item of {plan.dataset.name} has a human label, so there will be no accuracy: task=rescore compares prompts "
+            "on such data"
+        ),
     )
 
 
