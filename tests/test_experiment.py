@@ -8,6 +8,7 @@ import pytest
 
 from eva.__main__ import main
 from eva.commands import experiment
+from eva.edges.provenance import ROOT
 
 CONFIG = """# python -m eva experiment run short_question
 name: short_question
@@ -60,3 +61,16 @@ def test_an_unknown_part_names_those_there_are(
     assert left.value.code == 2
     assert "experiment" in told
     assert "stored" in told
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in (ROOT / "experiments").glob("*/experiment.yaml")), ids=lambda p: p.name
+)
+def test_a_question_is_whole(folder: Path) -> None:
+    """Why, how, what came out, what was decided; the first line is the command that runs it; no path of a machine."""
+    for name in ("question.md", "report.md", "decision.md"):
+        text = (folder / name).read_text()
+        assert len(text) > 200, name
+        assert "/tmp/" not in text
+        assert "/home/" not in text
+    assert f"experiment run {folder.name}" in (folder / "experiment.yaml").read_text().splitlines()[0]
