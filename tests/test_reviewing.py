@@ -218,3 +218,16 @@ def test_a_set_is_checked_from_the_command_line(tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["datasets", "check", str(bad)])
     assert "Say whose labels" in capsys.readouterr().err
+
+
+def test_ids_of_a_dataset_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a run would judge them: what packs, must-not-break lists and recordings name."""
+    assert main(["datasets", "ids", "judge=speakability", "limit=2"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+    assert len(rows) > 2
+    assert all(
+        item.startswith("sp-") and "#" in item and language and label in {"0", "1"} for item, language, label in rows
+    )
+    with pytest.raises(SystemExit, match="2"):
+        main(["datasets", "ids", "judge=nobody"])

@@ -1,6 +1,7 @@
-"""Labelled sets: what is wrong with one, and labels from review sheets that came back.
+"""Datasets: what is wrong with one, its item ids (for packs, gates, recordings), and labels from review sheets that came back.
 
 python -m eva datasets check FILE… [--judge speakability]
+python -m eva datasets ids judge=faithfulness dataset=eva_runs dataset.path=output
 python -m eva datasets label --from sheet.csv… --judge speakability --data calls.jsonl --out labelled.jsonl
 """
 
@@ -12,18 +13,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eva.edges.compose import choices
+from eva.edges.compose import check_choices, choices, compose
 from eva.edges.datasets import READERS, DatasetSpec, load_dataset, write_native
 from eva.edges.datasets.lint import class_table, lint
 from eva.edges.datasets.loading import BUNDLED
 from eva.edges.datasets.review_sheet import SheetLabels, labelled_dataset, read_sheets
 from eva.edges.datasets.run_manifest import read_json
-from eva.edges.settings import load_judge
+from eva.edges.settings import load_judge, settings_from
 from eva.errors import ConfigError, UnknownChoice
+from eva.flow import plan_run
 from eva.judges.contract import flag_names
 from eva.types import JudgeSpec
 
-HELP = "check a labelled set; make one from review sheets"
+HELP = "check a labelled set; list item ids; make a set from review sheets"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="what is wrong or odd, by file; exit code 1 where numbers would be false")
     check.add_argument("file", nargs="+", help="a dataset, or bundled:<file> for one that comes with eva")
     check.add_argument("--judge", help="whose labels they are (default: the judge of the file's name)")
+    ids = actions.add_parser("ids", help="item id, language and human label, a line an item, as a run would judge them")
+    ids.add_argument("overrides", nargs="*", help="settings as for run.py: judge=… dataset=… dataset.path=… limit=…")
     label = actions.add_parser("label", help="review sheets and the data that they are about → a labelled set")
     label.add_argument("--from", dest="sheets", nargs="+", type=Path, required=True, metavar="SHEET")
     label.add_argument("--judge", required=True, help="whose scale the labels are on")
@@ -67,6 +71,17 @@ def _check(given: argparse.Namespace) -> int:
             print(f"  {finding.level:8} {finding.rule}: {finding.message}")
         errors += counts["error"]
     return 1 if errors else 0
+
+
+def _ids(given: argparse.Namespace) -> int:
+    check_choices(given.overrides)
+    plan = plan_run(settings_from(compose(given.overrides)))
+    languages = {record.record_id: record.language for record in plan.dataset.records}
+    for items in plan.items.values():
+        for item in items:
+            label = item.gold.label if item.gold is not None else "-"
+            print(f"{item.item_id}\t{languages[item.record_id]}\t{label}")
+    return 0
 
 
 def _label(given: argparse.Namespace) -> int:
@@ -117,4 +132,4 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-ACTIONS = {"check": _check, "label": _label}
+ACTIONS = {"check": _check, "ids": _ids, "label": _label}
