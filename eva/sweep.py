@@ -65,18 +65,23 @@ def finish_sweep(arguments: Sequence[str]) -> int:
         for run in all_runs(home_given(arguments))
         if run.meta.get("sweep") == sweep and run.meta["status"] == "finished"
     ]
-    pairs = [
-        compared(
-            before, after, margin=float(after.meta["margin"]), attributed=after.meta["attribute"] == "explanations"
-        )
-        for before, after in prompt_pairs(runs)
-    ]
+    pairs = compared_pairs(runs)
     if pairs:
         print()
         print_report(comparisons_report(pairs))
     if runs:
         _log(runs, pairs, sweep=sweep, tracking=_tracking(arguments))
     return max((int(job["code"]) for job in jobs), default=0)
+
+
+def compared_pairs(runs: list[RunFolder]) -> list[Pair]:
+    """Every pair of `prompt_pairs`, compared as its later run was set to be."""
+    return [
+        compared(
+            before, after, margin=float(after.meta["margin"]), attributed=after.meta["attribute"] == "explanations"
+        )
+        for before, after in prompt_pairs(runs)
+    ]
 
 
 def prompt_pairs(runs: list[RunFolder]) -> list[tuple[RunFolder, RunFolder]]:

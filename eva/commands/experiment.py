@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eva.commands.places import add_home, home_of
-from eva.comparing import compared
 from eva.edges import runs
 from eva.edges.provenance import ROOT
 from eva.edges.runs import RunFolder
@@ -102,28 +101,24 @@ def _report(name: str, folder: Path, *, home: Path) -> int:
     """report.md: of each part its newest sweep, labelled conversations first."""
     from eva.report import markdown
     from eva.reporting import comparisons_report
-    from eva.sweep import prompt_pairs
+    from eva.sweep import compared_pairs
 
     own = [run for run in runs.all_runs(home) if run.meta.get("name") == name and run.meta["status"] == "finished"]
     if not own:
         print(f"no finished run of {name} in {home}: python -m eva experiment run {name}", file=sys.stderr)
         return 2
-    texts = [_head(name)]
+    texts = [f"<!-- made by: python -m eva experiment report {name} -->\n"]
     told = 0
     for task, title in TASKS.items():
         of_task = [run for run in own if run.meta["task"] == task]
         newest = [run for run in of_task if run.meta.get("sweep") == of_task[-1].meta.get("sweep")]
-        pairs = [compared(before, after, margin=float(after.meta["margin"])) for before, after in prompt_pairs(newest)]
+        pairs = compared_pairs(newest)
         if pairs:
             texts += [f"# {title}\n\n{_ran_on(newest)}\n", markdown.render(comparisons_report(pairs))]
             told += len(pairs)
     runs.write_text(folder / "report.md", "\n".join(texts))
     print(f"experiments/{name}/report.md: {told} comparisons")
     return 0
-
-
-def _head(name: str) -> str:
-    return f"<!-- made by: python -m eva experiment report {name} -->\n"
 
 
 def _ran_on(newest: Sequence[RunFolder]) -> str:
