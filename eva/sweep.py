@@ -77,9 +77,7 @@ def finish_sweep(arguments: Sequence[str]) -> int:
 def compared_pairs(runs: list[RunFolder]) -> list[Pair]:
     """Every pair of `prompt_pairs`, compared as its later run was set to be."""
     return [
-        compared(
-            before, after, margin=float(after.meta["margin"]), attributed=after.meta["attribute"] == "explanations"
-        )
+        compared(before, after, margin=float(after.meta["margin"]), attributed=after.meta.get("attribute") != "none")
         for before, after in prompt_pairs(runs)
     ]
 

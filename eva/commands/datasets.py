@@ -23,6 +23,7 @@ from eva.edges.settings import load_judge, settings_from
 from eva.errors import ConfigError, UnknownChoice
 from eva.flow import plan_run
 from eva.judges.contract import flag_names
+from eva.replies.fields import one_line
 from eva.types import JudgeSpec
 
 HELP = "check a labelled set; list item ids; make a set from review sheets"
@@ -80,7 +81,7 @@ def _ids(given: argparse.Namespace) -> int:
     for items in plan.items.values():
         for item in items:
             label = item.gold.label if item.gold is not None else "-"
-            print(f"{item.item_id}\t{languages[item.record_id]}\t{label}")
+            print(f"{one_line(item.item_id)}\t{one_line(languages[item.record_id])}\t{label}")
     return 0
 
 
